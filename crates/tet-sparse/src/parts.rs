@@ -12,6 +12,13 @@ pub const SHAPE_KEY: &str = "sparse_shape";
 /// The part that holds the values.
 pub const VALUES: &str = "values";
 
+/// Whether a dataset has a name that a part of a sparse tensor has: `NAME.indptr`, `NAME.coords` and so on.
+#[must_use]
+pub fn is_part_name(name: &str) -> bool {
+    let part = name.rsplit_once('.').map(|(_, part)| part);
+    part.is_some_and(|part| ["indptr", "indices", "coords", VALUES].contains(&part))
+}
+
 /// The parts that hold the positions of a sparse tensor, and their extents. Their dtype is
 /// `uint64`. `None` if there is no such format.
 #[must_use]

@@ -270,7 +270,6 @@ pub(super) fn of_file(path: &Path, error: Theirs) -> Error {
         Theirs::Format(fault) | Theirs::NotBuilt { fault, .. } => {
             Error::Foreign { path: path.to_path_buf(), format: Format::TENSOGRAM, fault }
         }
-        Theirs::Io(error) => Error::Io(error),
-        other => Error::Tensogram(other),
+        other => other.into(),
     }
 }

@@ -25,7 +25,7 @@ use tet_container::write::conversion::{Conversion, ConvertOptions};
 use tet_container::write::storage::PayloadCodec;
 use tet_container::write::stream::{self, shape_of};
 use tet_container::write::write_option::WriteOption;
-use tet_container::{Capabilities, Output};
+use tet_container::{Capabilities, FaultCause, Output};
 
 /// Positions in a mask of this many elements are past what a roaring bitmap holds.
 const ROARING_COUNT: u64 = 1 << 32;
@@ -270,11 +270,11 @@ fn in_pieces<W: Write + Seek>(
     reading: &Execution,
 ) -> Result<(Descriptor, NonFiniteSeen)> {
     let Object { lazy, dtype, shape, recipe } = object;
-    let refused = |error| of_object(lazy, error);
     let is_raw = recipe.shuffle.is_none() && recipe.compression == Compressing::None;
     let body_len = match recipe.packing {
         None if is_raw => {
-            let descriptor = Descriptor::new(*dtype, shape).map_err(refused)?.encode()?;
+            let descriptor = Descriptor::new(*dtype, shape);
+            let descriptor = descriptor.map_err(|error| of_object(lazy, error))?.encode()?;
             stream::len_of(lazy).saturating_add(descriptor.len() as u64)
         }
         _ => 0,
@@ -294,10 +294,7 @@ fn in_pieces<W: Write + Seek>(
     };
     let mut put = |bytes: &[u8]| tensor.write(bytes).map_err(Failed::from);
     let encoded = encode_in_passes(*dtype, shape, &mut elements, recipe, &mut put);
-    let (descriptor, seen) = encoded.map_err(|Failed(error)| match error {
-        Error::Tensogram(error) => refused(error),
-        other => other,
-    })?;
+    let (descriptor, seen) = encoded.map_err(|Failed(error)| of_object(lazy, error))?;
     tensor.finish(&descriptor.encode()?)?;
     Ok((descriptor, seen))
 }
@@ -312,12 +309,13 @@ impl From<Theirs> for Failed {
 }
 
 /// Why a dataset cannot be stored as was asked.
-fn of_object(lazy: &LazyArray, error: Theirs) -> Error {
-    match error {
-        Theirs::NotFinite { .. } | Theirs::Unwritable { .. } => {
-            Error::Object { dataset: lazy.dataset().name.clone(), source: error }
+fn of_object(lazy: &LazyArray, error: impl Into<Error>) -> Error {
+    use FaultCause::{NotFinite, Unwritable};
+    match error.into() {
+        Error::Container(fault) if matches!(fault.cause(), NotFinite | Unwritable) => {
+            fault.in_dataset(&lazy.dataset().name).into()
         }
-        other => other.into(),
+        other => other,
     }
 }
 

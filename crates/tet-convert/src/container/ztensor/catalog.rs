@@ -18,7 +18,7 @@ use super::error::{of_error, of_file};
 use super::framed::Framed;
 use super::sparse::{cache, decoded_max};
 use super::{attrs, check, seal};
-use crate::{Error, Format, Result};
+use crate::{Format, Result};
 use tet_container::model::axes::{take_coords, take_dims};
 use tet_container::read::bands::{Bands, Stored};
 use tet_container::read::opened::{FileRegion, Opened};
@@ -57,7 +57,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
             if DAMAGED_MAX < damaged {
                 let what = "damaged entries of one file";
                 let (wanted, limit) = (damaged, DAMAGED_MAX);
-                return Err(Error::ZTensor(Theirs::Limit { what, wanted, limit }));
+                return Err(Theirs::Limit { what, wanted, limit }.into());
             }
         }
         if let Some(fault) = tensor.unread() {

@@ -15,8 +15,7 @@ pub(super) fn of_file(path: &Path, error: Theirs) -> Error {
             format: Format::ZTENSOR,
             fault: fault.into(),
         },
-        Theirs::Io(error) => Error::Io(error),
-        other => Error::ZTensor(other),
+        other => other.into(),
     }
 }
 

@@ -30,8 +30,7 @@ pub(super) fn open(input: Input<'_>, version: Version, options: &OpenOptions) ->
         ReadError::Format(fault) => {
             Error::Foreign { path: path.to_path_buf(), format, fault: fault.into() }
         }
-        ReadError::Io(error) => Error::Io(error),
-        other => Error::ZTensor(other),
+        other => other.into(),
     })?);
     let damaged = file.objects().iter().filter(|object| object.fault.is_some());
     if let Some(object) = damaged.clone().nth(DAMAGED_MAX) {

@@ -11,8 +11,8 @@ use tet_ztensor::objects::{
 };
 use tet_ztensor::{Error as ReadError, Value};
 
+use crate::Result;
 use crate::container::ztensor::{Framed, HELD_COO, blob_seal};
-use crate::{Error, Result};
 use tet_container::model::axes::{take_coords, take_dims};
 use tet_container::model::item::attr;
 use tet_container::read::bands::{Bands, Cache, Stored};
@@ -137,8 +137,7 @@ impl Reading {
             }
             PartEncoding::Zstd if bits.is_multiple_of(8) => {
                 let is_long = part.decoded_len.is_some_and(|len| FRAMED_LEN_MIN <= len);
-                let frames =
-                    if is_long { self.file.frames(part).map_err(Error::ZTensor)? } else { None };
+                let frames = if is_long { self.file.frames(part)? } else { None };
                 let how = (seal, zstd_rule as fn(&Refused) -> _);
                 let framed = Framed::new(shape, bits / 8, part.stored, frames, how);
                 Ok(framed.map(|(grid, framed)| (grid, Arc::new(framed) as Arc<dyn ChunkTable>)))
