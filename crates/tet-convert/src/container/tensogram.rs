@@ -11,25 +11,24 @@ mod checked;
 mod edit;
 mod keys;
 mod lost;
-mod numbers;
 mod options;
 mod parts;
 mod seal;
 mod stack;
 mod write;
 
+use std::path::Path;
+
 use tet_format::ForeignRule;
 use tet_io::Source;
+use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
-use crate::{Format, Result};
+use crate::{Format, Note, Result};
 use tet_container::Editor;
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Head, Input, Writer};
-
-pub(crate) use self::numbers::numbered;
-pub(crate) use self::stack::stacked;
 
 /// Rules of the order of frames, which cost nothing of a message: order, preceders, no metadata.
 const FORM_RULES: [&str; 3] = ["TGM-F6", "TGM-F7", "TGM-M9"];
@@ -73,6 +72,10 @@ impl Container for Tensogram {
 
     fn form_rules(&self) -> &'static [&'static str] {
         &FORM_RULES
+    }
+
+    fn stacked(&self, path: &Path, catalog: &Catalog, axis: &str) -> Result<(Catalog, Vec<Note>)> {
+        stack::stacked(path, catalog, axis)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

@@ -20,9 +20,10 @@ mod write;
 
 use tet_format::ForeignRule;
 use tet_io::Source;
+use tet_query::{Catalog, Dataset};
 use tet_verify::{Report, VerifyOptions};
 
-use crate::{Format, Result};
+use crate::{Format, Note, Result};
 use tet_container::Editor;
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
@@ -32,7 +33,6 @@ pub(crate) use self::framed::Framed;
 pub(crate) use self::parts::{attrs as part_attrs, held};
 pub(crate) use self::seal::of_blob as blob_seal;
 pub(crate) use self::sparse::HELD_COO;
-pub(crate) use self::ties::untied;
 
 /// The container of zTensor files.
 pub(super) struct ZTensor;
@@ -60,6 +60,10 @@ impl Container for ZTensor {
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
         tet_ztensor::rule::ALL
+    }
+
+    fn untied(&self, catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Note>> {
+        ties::untied(catalog, datasets)
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

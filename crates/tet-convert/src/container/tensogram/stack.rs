@@ -30,7 +30,7 @@ const LIST_LEN_MAX: usize = 16 << 20;
 ///
 /// # Errors
 /// Those that share a name are of several types or shapes; the file cannot be read again.
-pub(crate) fn stacked(path: &Path, catalog: &Catalog, axis: &str) -> Result<(Catalog, Vec<Note>)> {
+pub(super) fn stacked(path: &Path, catalog: &Catalog, axis: &str) -> Result<(Catalog, Vec<Note>)> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<Vec<&Dataset>> = Vec::new();
     for dataset in catalog.datasets() {

@@ -14,7 +14,7 @@ use tet_container::model::logical;
 ///
 /// # Errors
 /// The file cannot be read again.
-pub(crate) fn ties(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Option<usize>>> {
+pub(super) fn ties(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Option<usize>>> {
     if catalog.format() != Format::ZTENSOR.name() {
         return Ok(vec![None; datasets.len()]);
     }
@@ -40,7 +40,7 @@ pub(crate) fn ties(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Optio
 ///
 /// # Errors
 /// As [`ties`].
-pub(crate) fn untied(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Note>> {
+pub(super) fn untied(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Note>> {
     let firsts = ties(catalog, datasets)?;
     let notes = datasets.iter().zip(firsts).filter_map(|(dataset, first)| {
         let (dataset, of) = (dataset.name.clone(), datasets.get(first?)?.name.clone());

@@ -7,7 +7,7 @@ use tet_query::Catalog;
 use crate::Note;
 
 /// The catalog in which no two datasets share a name; the first of them keeps it.
-pub(crate) fn numbered(catalog: Catalog, mut notes: Vec<Note>) -> (Catalog, Vec<Note>) {
+pub(super) fn numbered(catalog: Catalog, mut notes: Vec<Note>) -> (Catalog, Vec<Note>) {
     let mut taken: HashSet<String> =
         catalog.datasets().iter().map(|dataset| dataset.name.clone()).collect();
     if taken.len() == catalog.datasets().len() {
