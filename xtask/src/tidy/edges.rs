@@ -112,7 +112,7 @@ const EDGES: &[Edge] = &[
             "tet-verify",
             "tet-ztensor",
         ],
-        outside: &["crc-fast", "half", "serde_json", "tempfile", "thiserror", "zip"],
+        outside: &["crc-fast", "half", "serde_json", "sha2", "tempfile", "thiserror", "zip"],
     },
     Edge {
         name: "tet-zarr",

@@ -29,6 +29,7 @@ use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Input, Writer};
 
+pub(crate) use self::checked::stored_checksum;
 pub(crate) use self::framed::Framed;
 pub(crate) use self::parts::{attrs as part_attrs, held};
 pub(crate) use self::seal::of_blob as blob_seal;

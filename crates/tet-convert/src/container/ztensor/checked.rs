@@ -1,7 +1,8 @@
 //! The checked regions of a zTensor file: the blobs of its tensors.
 
+use tet_codec::ChecksumKind;
 use tet_io::Source;
-use tet_ztensor::{Error as Theirs, Limits, ZTensorFile, rule};
+use tet_ztensor::{Checksum, Error as Theirs, Limits, ZTensorFile, rule};
 
 use super::ZTensor;
 use crate::Result;
@@ -16,11 +17,21 @@ impl Repairer for ZTensor {
             Err(error) => return Err(error.into()),
         };
         for tensor in file.tensors().filter(|tensor| tensor.fault().is_none()) {
-            let checksum = tensor.checksum().and_then(StoredChecksum::of_ztensor);
+            let checksum = tensor.checksum().and_then(stored_checksum);
             let Some((payload, checksum)) = tensor.stored().zip(checksum) else { continue };
             let rule = &rule::BLOB_CHECKSUM;
             take(CheckedRegion::new(source, payload, checksum, rule, tensor.name()))?;
         }
         Ok(())
+    }
+}
+
+/// The checksum of stored bytes; `None` for an algorithm that is not known.
+pub(crate) const fn stored_checksum(checksum: Checksum) -> Option<StoredChecksum> {
+    match checksum {
+        Checksum::Crc32c(wanted) => Some(StoredChecksum::Sum(ChecksumKind::Crc32c, wanted)),
+        Checksum::Sha256(wanted) => Some(StoredChecksum::Sha256(wanted)),
+        Checksum::Xxh3(wanted) => Some(StoredChecksum::Xxh3(wanted)),
+        Checksum::Unknown => None,
     }
 }

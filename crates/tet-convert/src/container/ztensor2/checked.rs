@@ -6,7 +6,8 @@ use tet_ztensor::{Error as Theirs, Limits};
 
 use super::{Objects, open_shard};
 use crate::Result;
-use crate::container::{CheckedRegion, Repairer, StoredChecksum, TakeRegion};
+use crate::container::ztensor::stored_checksum;
+use crate::container::{CheckedRegion, Repairer, TakeRegion};
 use tet_container::read::opened::OpenOptions;
 
 impl Repairer for Objects {
@@ -21,7 +22,7 @@ impl Repairer for Objects {
             for part in &object.parts {
                 let is_raw = part.encoding == PartEncoding::Raw;
                 let digest = part.digest.filter(|_| is_raw || self.version == Version::One);
-                let checksum = digest.and_then(StoredChecksum::of_ztensor);
+                let checksum = digest.and_then(stored_checksum);
                 let Some((file, checksum)) = file.source_of(part).zip(checksum) else { continue };
                 let (rule, name) = (&rule::BLOB_DIGEST, format!("{}.{}", object.name, part.name));
                 take(CheckedRegion::new(file, part.stored, checksum, rule, name))?;
