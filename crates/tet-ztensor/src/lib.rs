@@ -14,7 +14,7 @@ mod error;
 mod limits;
 pub mod rule;
 
-mod container;
+mod footer;
 
 mod index;
 mod names;
@@ -43,10 +43,10 @@ pub mod objects;
 
 pub use check::{DECODED, VerifyOptions, verify};
 pub use checksum::{Checksum, Comparison};
-pub use container::{
+pub use error::{Error, Fault, NAME_TAKEN, Result, zstd_rule};
+pub use footer::{
     ALIGN, FILE_LEN_MIN, FOOTER_LEN, MAGIC, MAGIC_LEN, RANK_MAX, index_span, is_ztensor,
 };
-pub use error::{Error, Fault, NAME_TAKEN, Result, zstd_rule};
 pub use frames::{Frame, Frames, SeekTable};
 pub use index::Index;
 pub use limits::Limits;
