@@ -9,8 +9,6 @@ mod table;
 pub(crate) mod tensogram;
 pub(crate) mod tet;
 pub(crate) mod tets;
-pub(crate) mod ztensor;
-mod ztensor2;
 
 pub(crate) use tet_container::*;
 

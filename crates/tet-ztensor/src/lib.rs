@@ -14,6 +14,9 @@ mod error;
 mod limits;
 pub mod rule;
 
+#[cfg(feature = "container")]
+pub mod container;
+
 mod footer;
 
 mod index;

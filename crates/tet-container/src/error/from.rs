@@ -1,7 +1,5 @@
 //! Errors of other crates as errors of this one: what the environment or the caller did stays that.
 
-use tet_sparse::parts::is_part_name;
-
 use super::{ContainerFault, Error, FaultCause};
 use crate::Format;
 
@@ -32,31 +30,6 @@ impl From<tet_query::Error> for Error {
 impl From<ContainerFault> for Error {
     fn from(fault: ContainerFault) -> Self {
         Self::Container(Box::new(fault))
-    }
-}
-
-impl From<tet_ztensor::Error> for Error {
-    fn from(error: tet_ztensor::Error) -> Self {
-        use tet_ztensor::Error as Theirs;
-        let cause = match error {
-            Theirs::Io(error) => return Self::Io(error),
-            Theirs::Canceled => return Self::Canceled,
-            Theirs::NoSuchTensor { .. } => FaultCause::NoSuchDataset,
-            Theirs::Ambiguous { .. } => FaultCause::Ambiguous,
-            Theirs::Unwritable { ref name, why: tet_ztensor::NAME_TAKEN } if is_part_name(name) => {
-                FaultCause::PartNameTaken
-            }
-            Theirs::Unwritable { .. } => FaultCause::Unwritable,
-            Theirs::Limit { what: tet_ztensor::DECODED, .. } => FaultCause::DecodedLimit,
-            Theirs::Limit { .. } => FaultCause::Limit,
-            _ => FaultCause::Other,
-        };
-        let rule = error.rule().zip(error.at());
-        let fault = ContainerFault::new(Format::ZTENSOR, error.kind(), error).with_cause(cause);
-        Self::from(match rule {
-            Some((rule, at)) => fault.with_rule(rule, at),
-            None => fault,
-        })
     }
 }
 

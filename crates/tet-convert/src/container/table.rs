@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use super::{tensogram, tet, tets, ztensor, ztensor2};
+use super::{tensogram, tet, tets};
 use crate::{Error, Format, Note, Result};
 use tet_container::others::of_suffix;
 use tet_container::{Container, Writer};
@@ -33,9 +33,12 @@ pub(crate) fn untied(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Not
 pub static CONTAINERS: &[&dyn Container] = &[
     &tet::Tet,
     &tets::Tets,
-    &ztensor::ZTensor,
-    &ztensor2::ONE,
-    &ztensor2::TWO,
+    #[cfg(feature = "ztensor")]
+    &tet_ztensor::container::ZTensor,
+    #[cfg(feature = "ztensor")]
+    &tet_ztensor::container::ONE,
+    #[cfg(feature = "ztensor")]
+    &tet_ztensor::container::TWO,
     &tensogram::Tensogram,
     #[cfg(feature = "hdf5")]
     &tet_hdf5::container::Hdf5,

@@ -1,9 +1,9 @@
 //! A zstd tensor of several frames: each frame, or a few, is a chunk that is decoded by itself.
 
+use crate::Frames;
 use tet_codec::Zstd;
 use tet_format::{ForeignRule, Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
-use tet_ztensor::Frames;
 
 use tet_container::chunking::of_len;
 use tet_container::read::slabs::locate;

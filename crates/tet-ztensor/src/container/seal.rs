@@ -1,8 +1,8 @@
 //! The checksum of a blob, compared by the same policy as digests are.
 
+use crate::{Checksum, Comparison, Tensor, rule};
 use tet_format::{ForeignFault, ForeignRule, Span};
 use tet_query::{Seal, SealDigester, Sealed};
-use tet_ztensor::{Checksum, Comparison, Tensor, rule};
 
 /// The seal of a tensor whose checksum is of an algorithm that is known.
 pub(super) fn of(tensor: &Tensor<'_>) -> Option<Sealed> {

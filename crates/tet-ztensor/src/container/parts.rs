@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFile};
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{DType, Grid, Span};
 use tet_query::{AttrText, ChunkPlace, ChunkTable, Dataset, Decoder, Sealed};
 use tet_sparse::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
-use tet_ztensor::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFile};
 
 use super::seal;
 use tet_container::model::attributes::shape_text;

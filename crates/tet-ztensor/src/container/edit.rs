@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use tet_format::Shape;
-use tet_io::{Output, Publisher};
-use tet_query::{Dataset, LazyArray};
-use tet_ztensor::edit::Draft;
-use tet_ztensor::{
+use crate::edit::Draft;
+use crate::{
     Align, Checksum as StoredChecksum, ChecksumChoice, DTYPES, Declaration, Encoding,
     EncodingChoice, Limits, Tensor, WriteOptions, Writer, ZTensorFile,
 };
+use tet_format::Shape;
+use tet_io::{Output, Publisher};
+use tet_query::{Dataset, LazyArray};
 
 use super::ZTensor;
 use super::attrs::escaped;
 use super::options::checksum_choice;
-use crate::{Error, Result};
 use tet_container::EditKind;
 use tet_container::axes_fields;
 use tet_container::model::axes::{COORDS_KEY, coords_field};
@@ -26,6 +25,7 @@ use tet_container::write::storage::{Checksum, LeveledCodec, PayloadCodec, Storag
 use tet_container::write::stream;
 use tet_container::write::write_option::WriteOption;
 use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use tet_container::{Error, Result};
 use tet_container::{Rewrite, Rewritten, check_unchanged};
 
 impl Editor for ZTensor {
@@ -150,7 +150,7 @@ fn rewritten(
     let view = rewrite.view.or(dataset);
     let (Some(view), Some(tensor)) = (view, file.tensor(rewrite.dataset)) else {
         let name = format!("#{}", rewrite.dataset);
-        return Err(tet_ztensor::Error::NoSuchTensor { name }.into());
+        return Err(crate::Error::NoSuchTensor { name }.into());
     };
     let unfit = |why| Error::Unfit { dataset: view.name.clone(), encoding: "zTensor", why };
     if tensor.is_sparse() {

@@ -1,9 +1,9 @@
 //! A dense array as the elements whose bytes are not all zero, and where they belong.
 
+use crate::Places;
 use tet_query::{Execution, LazyArray};
-use tet_ztensor::Places;
 
-use crate::Result;
+use tet_container::Result;
 use tet_container::write::stream::{self, shape_of};
 
 /// Reads a dense array: where its elements belong, and their bytes, in row-major order. Two axes are

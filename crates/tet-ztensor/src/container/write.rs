@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 
+use crate::{Check, DTYPES, Declaration, Limits, Sparse, Value, Writer, ZTensorFile};
 use tet_format::DType;
 use tet_query::{AttrText, Catalog, Dataset, DigestPolicy, LazyArray};
-use tet_ztensor::{Check, DTYPES, Declaration, Limits, Sparse, Value, Writer, ZTensorFile};
 
 use self::from_dense::from_dense;
 use super::ZTensor;
@@ -17,7 +17,6 @@ use super::attrs::escaped;
 use super::options::{V01X, is_v01x, of_tensor, write_options};
 use super::sparse::check_budget;
 use super::ties::ties;
-use crate::{Error, Format, Note, Result};
 use tet_container::model::attribute_types::AttrTypes;
 use tet_container::model::attributes::{self, SCALAR_KEY};
 use tet_container::model::axes::{COORDS_KEY, DIMS_KEY, coords_field, dims_field};
@@ -34,6 +33,7 @@ use tet_container::write::storage::{self, Checksum, PayloadCodec, SparseLayout};
 use tet_container::write::stream::{self, shape_of};
 use tet_container::write::write_option::WriteOption;
 use tet_container::{Capabilities, Output};
+use tet_container::{Error, Format, Note, Result};
 
 impl tet_container::Writer for ZTensor {
     fn can(&self) -> Capabilities {
@@ -78,7 +78,7 @@ impl tet_container::Writer for ZTensor {
         let file = of_file(conversion, options)?;
         let how = write_options(options)?;
         let publish = options.export().publish(conversion.catalog);
-        let (note, written) = tet_ztensor::publish(output, &how, &publish, |writer| {
+        let (note, written) = crate::publish(output, &how, &publish, |writer| {
             let note = put((conversion.catalog, conversion.joined), &physical, writer, options)?;
             // Behind the others, which keep their numbers.
             if !file.is_empty() {

@@ -1,14 +1,14 @@
 //! The checked regions of a file of version 1 or 2: the blobs of parts whose checksum is of the stored bytes.
 
+use crate::objects::{ObjectFile, PartEncoding, Version, rule};
+use crate::{Error as Theirs, Limits};
 use tet_io::Source;
-use tet_ztensor::objects::{ObjectFile, PartEncoding, Version, rule};
-use tet_ztensor::{Error as Theirs, Limits};
 
 use super::{Objects, open_shard};
-use crate::Result;
-use crate::container::ztensor::stored_checksum;
-use crate::container::{CheckedRegion, Repairer, TakeRegion};
+use crate::container::stored_checksum;
+use tet_container::Result;
 use tet_container::read::opened::OpenOptions;
+use tet_container::{CheckedRegion, Repairer, TakeRegion};
 
 impl Repairer for Objects {
     fn regions(&self, source: &Source, take: &mut TakeRegion<'_>) -> Result<()> {

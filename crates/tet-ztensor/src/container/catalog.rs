@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::{
+    ByteOrder, Check, Encoding, Error as Theirs, FOOTER_LEN, Fault, Limits, MAGIC_LEN, Tensor,
+    ZTensorFile,
+};
 use tet_codec::Swapped;
 use tet_format::{Grid, Span};
 use tet_io::Source;
 use tet_query::{Catalog, ChunkTable, Dataset};
 use tet_verify::{ForeignFindings, ForeignSeen, VerifyOptions};
-use tet_ztensor::{
-    ByteOrder, Check, Encoding, Error as Theirs, FOOTER_LEN, Fault, Limits, MAGIC_LEN, Tensor,
-    ZTensorFile,
-};
 
 use super::error::{of_error, of_file};
 use super::framed::Framed;
 use super::sparse::{cache, decoded_max};
 use super::{attrs, check, seal};
-use crate::{Format, Result};
 use tet_container::model::axes::{take_coords, take_dims};
 use tet_container::read::bands::{Bands, Stored};
 use tet_container::read::opened::{FileRegion, Opened};
 use tet_container::read::slabs::{Slabs, grid, too_deep, unread};
+use tet_container::{Format, Result};
 
 /// Shorter tensors are decoded at once, however many frames they have.
 const FRAMED_LEN_MIN: u64 = 2 << 20;
@@ -189,7 +189,7 @@ fn chunks(
     if tensor.encoding() == Some(Encoding::Zstd) {
         let is_long = FRAMED_LEN_MIN <= decoded_len && file.has_seek_table(tensor)?;
         let frames = if is_long { file.frames(tensor)? } else { None };
-        let framed = Framed::new(shape, size, stored, frames, (sealed, tet_ztensor::zstd_rule));
+        let framed = Framed::new(shape, size, stored, frames, (sealed, crate::zstd_rule));
         return Ok(framed.map(|(grid, framed)| (grid, Arc::new(framed) as Arc<dyn ChunkTable>)));
     }
     let Some(grid) = grid(shape, size.saturating_mul(8)) else { return Ok(None) };

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use crate::{ByteOrder, Limits, ZTensorFile};
 use tet_format::DType;
 use tet_query::{Catalog, Dataset};
-use tet_ztensor::{ByteOrder, Limits, ZTensorFile};
 
-use crate::{Format, Note, Result};
 use tet_container::model::logical;
+use tet_container::{Format, Note, Result};
 
 /// For each dataset the first one before it that has its bytes, by its place in the list. Only a
 /// zTensor file has such datasets: the other containers forbid them.

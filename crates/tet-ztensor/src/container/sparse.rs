@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::{Check, Layout, Limits, Tensor, ZTensorFile};
 use tet_container::read::bands::Cache;
-use tet_ztensor::{Check, Layout, Limits, Tensor, ZTensorFile};
 
 use super::error::of_error;
 

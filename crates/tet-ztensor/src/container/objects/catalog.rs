@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::objects::{ObjectFile, Version, rule};
+use crate::{Error as ReadError, Limits};
 use tet_format::{ForeignFault, Span};
 use tet_query::Catalog;
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
-use tet_ztensor::objects::{ObjectFile, Version, rule};
-use tet_ztensor::{Error as ReadError, Limits};
 
 use super::object::{Reading, of_pairs};
 use super::{format_of, open_shard, parts};
-use crate::{Error, Result};
 use tet_container::Input;
 use tet_container::read::opened::{FileRegion, OpenOptions, Opened};
+use tet_container::{Error, Result};
 
 /// A file with more damaged objects is not opened: each takes memory, and few bytes of the file.
 const DAMAGED_MAX: usize = 50_000;
@@ -66,8 +66,8 @@ pub(super) fn open(input: Input<'_>, version: Version, options: &OpenOptions) ->
 }
 
 /// The fault of nothing: a damaged object has one of its own.
-fn no_fault() -> tet_ztensor::Fault {
-    tet_ztensor::Fault { rule: &rule::OBJECT_FORM, at: 0, found: 0, wanted: 0 }
+fn no_fault() -> crate::Fault {
+    crate::Fault { rule: &rule::OBJECT_FORM, at: 0, found: 0, wanted: 0 }
 }
 
 /// The regions of a file, in order.

@@ -1,12 +1,12 @@
 //! The checked regions of a zTensor file: the blobs of its tensors.
 
+use crate::{Checksum, Error as Theirs, Limits, ZTensorFile, rule};
 use tet_codec::ChecksumKind;
 use tet_io::Source;
-use tet_ztensor::{Checksum, Error as Theirs, Limits, ZTensorFile, rule};
 
 use super::ZTensor;
-use crate::Result;
-use crate::container::{CheckedRegion, Repairer, StoredChecksum, TakeRegion};
+use tet_container::Result;
+use tet_container::{CheckedRegion, Repairer, StoredChecksum, TakeRegion};
 
 impl Repairer for ZTensor {
     fn regions(&self, source: &Source, take: &mut TakeRegion<'_>) -> Result<()> {

@@ -1,14 +1,14 @@
 //! What is wrong with a zTensor file, as findings.
 
+use crate::{Fault, Limits, Tensor};
 use tet_io::Source;
 use tet_verify::{ForeignFound, Report, VerifyOptions};
-use tet_ztensor::{Fault, Limits, Tensor};
 
-use crate::Result;
+use tet_container::Result;
 
 /// Checks a file.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
-    Ok(tet_ztensor::verify(source, &options.with_limits(Limits::default()))?)
+    Ok(crate::verify(source, &options.with_limits(Limits::default()))?)
 }
 
 /// A fault of an entry as a finding.

@@ -11,6 +11,7 @@ mod checked;
 mod edit;
 mod error;
 mod framed;
+mod objects;
 mod options;
 mod parts;
 mod seal;
@@ -23,20 +24,22 @@ use tet_io::Source;
 use tet_query::{Catalog, Dataset};
 use tet_verify::{Report, VerifyOptions};
 
-use crate::{Format, Note, Result};
 use tet_container::Editor;
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Input, Writer};
+use tet_container::{Format, Note, Result};
 
 pub(crate) use self::checked::stored_checksum;
 pub(crate) use self::framed::Framed;
+pub use self::objects::{ONE, Objects, TWO};
 pub(crate) use self::parts::{attrs as part_attrs, held};
 pub(crate) use self::seal::of_blob as blob_seal;
 pub(crate) use self::sparse::HELD_COO;
 
 /// The container of zTensor files.
-pub(super) struct ZTensor;
+#[derive(Debug)]
+pub struct ZTensor;
 
 impl Container for ZTensor {
     fn format(&self) -> Format {
@@ -60,7 +63,7 @@ impl Container for ZTensor {
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
-        tet_ztensor::rule::ALL
+        crate::rule::ALL
     }
 
     fn untied(&self, catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Note>> {

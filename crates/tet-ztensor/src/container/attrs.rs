@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::{Error as Theirs, METADATA_NAME, Tensor, ZTensorFile};
 use tet_query::{AttrText, Dataset};
-use tet_ztensor::{Error as Theirs, METADATA_NAME, Tensor, ZTensorFile};
 
 use tet_container::model::item::attr;
 

@@ -1,13 +1,13 @@
 //! How tensors are written, out of the options of a conversion.
 
-use tet_ztensor::{Align, ChecksumChoice, EncodingChoice, SparseChoice, WriteOptions};
+use crate::{Align, ChecksumChoice, EncodingChoice, SparseChoice, WriteOptions};
 
-use crate::{Error, Result};
 use tet_container::no_codec;
 use tet_container::write::conversion::ConvertOptions;
 use tet_container::write::storage::{
     self, Checksum, LeveledCodec, PayloadCodec, SparseLayout, Storage,
 };
+use tet_container::{Error, Result};
 
 /// The variant that has the bytes that programs of 0.1.x write.
 pub(super) const V01X: &str = "0.1.x";

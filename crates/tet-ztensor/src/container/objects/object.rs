@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::objects::{
+    ManifestObject, ObjectFile, ObjectLayout, ObjectPart, PartEncoding, Version, rule,
+};
+use crate::{Error as ReadError, Value};
 use tet_codec::Error as Refused;
 use tet_format::{DType, ForeignRule, Grid};
 use tet_query::{AttrText, ChunkTable, Dataset, Sealed};
-use tet_ztensor::objects::{
-    ManifestObject, ObjectFile, ObjectLayout, ObjectPart, PartEncoding, Version, rule,
-};
-use tet_ztensor::{Error as ReadError, Value};
 
-use crate::Result;
-use crate::container::ztensor::{Framed, HELD_COO, blob_seal};
+use crate::container::{Framed, HELD_COO, blob_seal};
+use tet_container::Result;
 use tet_container::model::axes::{take_coords, take_dims};
 use tet_container::model::item::attr;
 use tet_container::read::bands::{Bands, Cache, Stored};

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
+use crate::objects::{ManifestObject, ObjectLayout, ObjectPart, PartEncoding, Version};
 use tet_format::DType;
 use tet_query::Dataset;
 use tet_sparse::parts::{VALUES, of_places};
-use tet_ztensor::objects::{ManifestObject, ObjectLayout, ObjectPart, PartEncoding, Version};
 
 use super::object::Reading;
-use crate::container::ztensor::{held, part_attrs};
+use crate::container::{held, part_attrs};
 use tet_container::read::bands::Stored;
 use tet_container::read::slabs::unread;
 

@@ -1,6 +1,6 @@
 //! zTensor files of versions 1 and 2, read in place.
 //!
-//! The formats are `tet_ztensor::objects`'; here objects become datasets. A dense object is one dataset, raw
+//! The formats are `crate::objects`'; here objects become datasets. A dense object is one dataset, raw
 //! or in zstd frames; a sparse one is bands of rows, and its parts are found by name. Objects of other
 //! layouts are listed, and their parts are found by name too.
 
@@ -9,24 +9,25 @@ mod checked;
 mod object;
 mod parts;
 
+use crate::Limits;
+use crate::objects::{self, Version};
 use tet_format::ForeignRule;
 use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
-use tet_ztensor::Limits;
-use tet_ztensor::objects::{self, Version};
 
-use crate::{Format, Result};
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Input};
+use tet_container::{Format, Result};
 
 /// The container of files of version 1.
-pub(super) static ONE: Objects = Objects { version: Version::One };
+pub static ONE: Objects = Objects { version: Version::One };
 /// The container of files of version 2.
-pub(super) static TWO: Objects = Objects { version: Version::Two };
+pub static TWO: Objects = Objects { version: Version::Two };
 
 /// The container of files of one version.
-pub(super) struct Objects {
+#[derive(Debug)]
+pub struct Objects {
     version: Version,
 }
 
