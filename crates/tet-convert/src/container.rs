@@ -6,7 +6,6 @@
 
 mod sniff;
 mod table;
-pub(crate) mod tensogram;
 pub(crate) mod tet;
 pub(crate) mod tets;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use super::{tensogram, tet, tets};
+use super::{tet, tets};
 use crate::{Error, Format, Note, Result};
 use tet_container::others::of_suffix;
 use tet_container::{Container, Writer};
@@ -39,7 +39,8 @@ pub static CONTAINERS: &[&dyn Container] = &[
     &tet_ztensor::container::ONE,
     #[cfg(feature = "ztensor")]
     &tet_ztensor::container::TWO,
-    &tensogram::Tensogram,
+    #[cfg(feature = "tensogram")]
+    &tet_tensogram::container::Tensogram,
     #[cfg(feature = "hdf5")]
     &tet_hdf5::container::Hdf5,
     #[cfg(feature = "safetensors")]

@@ -9,6 +9,7 @@ mod catalog;
 mod check;
 mod checked;
 mod edit;
+mod error;
 mod keys;
 mod lost;
 mod options;
@@ -24,17 +25,18 @@ use tet_io::Source;
 use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
-use crate::{Format, Note, Result};
 use tet_container::Editor;
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::{Container, Head, Input, Writer};
+use tet_container::{Format, Note, Result};
 
 /// Rules of the order of frames, which cost nothing of a message: order, preceders, no metadata.
 const FORM_RULES: [&str; 3] = ["TGM-F6", "TGM-F7", "TGM-M9"];
 
 /// The container of Tensogram files.
-pub(super) struct Tensogram;
+#[derive(Debug)]
+pub struct Tensogram;
 
 impl Container for Tensogram {
     fn format(&self) -> Format {
@@ -51,11 +53,11 @@ impl Container for Tensogram {
 
     /// Other bytes may be before the first message.
     fn matches(&self, head: &Head<'_>) -> Result<bool> {
-        Ok(tet_tensogram::is_likely(head.source)?)
+        Ok(crate::is_likely(head.source)?)
     }
 
     fn version(&self) -> Option<u32> {
-        Some(tet_tensogram::VERSION.into())
+        Some(crate::VERSION.into())
     }
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
@@ -67,7 +69,7 @@ impl Container for Tensogram {
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
-        tet_tensogram::rule::ALL
+        crate::rule::ALL
     }
 
     fn form_rules(&self) -> &'static [&'static str] {

@@ -2,10 +2,10 @@
 //!
 //! It is of the whole body: payload, masks and descriptor.
 
+use crate::{ObjectAt, rule};
 use tet_codec::{Digester, Strength};
 use tet_format::{ForeignFault, Span};
 use tet_query::{Seal, SealDigester, Sealed};
-use tet_tensogram::{ObjectAt, rule};
 
 /// The seal of an object whose frame has a hash.
 pub(super) fn of(object: &ObjectAt) -> Option<Sealed> {

@@ -4,12 +4,11 @@
 //!   base[i]: attributes, name, dims, coords, _reserved_: {tensor}     _extra_: attributes of the file
 //! ```
 
+use crate::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value};
 use tet_query::AttrText;
-use tet_tensogram::{Limits, Metadata, Pairs, RESERVED_KEY, TensogramFile, Value};
 
 use super::super::keys::{NAME_KEY, escaped, name_of};
 use super::{Object, strides};
-use crate::{Format, Note, Result};
 use tet_container::model::attributes::{self, SCALAR_KEY};
 use tet_container::model::axes::{
     COORDS_KEY, DIMS_KEY, coords_field, dims_field, take_coords, take_dims,
@@ -18,6 +17,7 @@ use tet_container::model::item::field;
 use tet_container::model::origin::HEADER_KEY;
 use tet_container::write::conversion::{Conversion, ConvertOptions};
 use tet_container::write::stream::shape_of;
+use tet_container::{Format, Note, Result};
 
 /// All of it.
 pub(super) fn of(

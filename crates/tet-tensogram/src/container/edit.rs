@@ -6,16 +6,15 @@ mod recipe;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::edit::{Draft, Image, Key, check_sound};
+use crate::{Descriptor, Limits, ObjectAt, TensogramFile, Value};
 use tet_io::Output;
 use tet_query::Dataset;
-use tet_tensogram::edit::{Draft, Image, Key, check_sound};
-use tet_tensogram::{Descriptor, Limits, ObjectAt, TensogramFile, Value};
 
 use self::anew::Old;
 use self::recipe::recipe_of;
 use super::Tensogram;
 use super::keys::{NAME_KEY, escaped};
-use crate::{Note, Result};
 use tet_container::EditKind;
 use tet_container::axes_fields;
 use tet_container::model::axes::{COORDS_KEY, coords_field};
@@ -25,6 +24,7 @@ use tet_container::write::file::folder_of;
 use tet_container::write::storage::{PayloadCodec, Storage};
 use tet_container::write::write_option::WriteOption;
 use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
+use tet_container::{Note, Result};
 use tet_container::{Rewrite, Rewritten, check_unchanged};
 
 impl Editor for Tensogram {

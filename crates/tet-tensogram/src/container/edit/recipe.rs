@@ -1,15 +1,15 @@
 //! How an object is stored, out of its descriptor: the recipe by which it is written again.
 
-use tet_format::DType;
-use tet_tensogram::{
+use crate::{
     ByteOrder, Compressing, Descriptor, DescriptorStage, MaskMethod, NonFinite, PackingFit,
     PackingParameters, Readers, Recipe, SzipParameters, Value,
 };
+use tet_format::DType;
 
 use super::super::options::packing_fit;
-use crate::{Error, Result};
 use tet_container::no_codec;
 use tet_container::write::storage::{Filter, LeveledCodec, PayloadCodec, Storage};
+use tet_container::{Error, Result};
 
 /// The level of zstd where the descriptor has none.
 const LEVEL: i32 = 3;

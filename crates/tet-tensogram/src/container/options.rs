@@ -1,16 +1,16 @@
 //! How messages are written, out of the options of a conversion.
 
-use tet_tensogram::{
+use crate::{
     Compressing, HashChoice, NonFinite, PackingFit, Readers, Recipe, SzipParameters, VersionKey,
     WriteOptions,
 };
 
 use tet_file::write::DigestChoice;
 
-use crate::{Error, Result};
 use tet_container::no_codec;
 use tet_container::write::conversion::ConvertOptions;
 use tet_container::write::storage::{self, Filter, LeveledCodec, Masks, Packing, PayloadCodec};
+use tet_container::{Error, Result};
 
 /// The variant that all releases of version 3 read, those before 0.19 too.
 pub(super) const UNIVERSAL: &str = "universal";

@@ -1,7 +1,7 @@
 //! The metadata of an object: its name, and its attributes as keys and back.
 
+use crate::{Metadata, RESERVED_KEY, Value};
 use tet_query::AttrText;
-use tet_tensogram::{Metadata, RESERVED_KEY, Value};
 
 use tet_container::model::axes::{COORDS_KEY, DIMS_KEY};
 

@@ -9,10 +9,10 @@
 //! messages are lost is not. So `#N` means nothing there, and an object without a name is called by
 //! the byte where its message or its frame starts.
 
+use crate::{Error as Theirs, Fault, FrameKind, Message, Metadata, TensogramFile, rule};
 use tet_format::Span;
 use tet_io::Source;
 use tet_query::Dataset;
-use tet_tensogram::{Error as Theirs, Fault, FrameKind, Message, Metadata, TensogramFile, rule};
 
 use super::keys::given;
 use tet_container::read::slabs::unread;

@@ -6,17 +6,16 @@ use std::borrow::Cow;
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use tet_format::DType;
-use tet_io::Publisher;
-use tet_query::{AttrText, Dataset, Execution, LazyArray};
-use tet_tensogram::{
+use crate::{
     Compressing, Descriptor, Encoded, Error as Theirs, HeadedWriter, Maker, MaskMethod, NonFinite,
     NonFiniteSeen, Recipe, Value, encode_in_passes, encode_seen,
 };
+use tet_format::DType;
+use tet_io::Publisher;
+use tet_query::{AttrText, Dataset, Execution, LazyArray};
 
 use super::Tensogram;
 use super::options::{self, UNIVERSAL, compression, recipe, write_options};
-use crate::{Error, Note, Result};
 use tet_container::model::attribute_types::AttrTypes;
 use tet_container::model::attributes::shape_of_text;
 use tet_container::model::logical::{DTYPE_KEY, Physical, SHAPE_KEY};
@@ -26,6 +25,7 @@ use tet_container::write::storage::PayloadCodec;
 use tet_container::write::stream::{self, shape_of};
 use tet_container::write::write_option::WriteOption;
 use tet_container::{Capabilities, FaultCause, Output};
+use tet_container::{Error, Note, Result};
 
 /// Positions in a mask of this many elements are past what a roaring bitmap holds.
 const ROARING_COUNT: u64 = 1 << 32;

@@ -1,11 +1,11 @@
 //! The checked regions of a Tensogram file: the bodies of all frames with a hash, those of metadata too.
 
+use crate::{Error as Theirs, Limits, TensogramFile, rule};
 use tet_io::Source;
-use tet_tensogram::{Error as Theirs, Limits, TensogramFile, rule};
 
 use super::Tensogram;
-use crate::Result;
-use crate::container::{
+use tet_container::Result;
+use tet_container::{
     CheckedRegion, ChecksumField, ChecksumOrder, Repairer, StoredChecksum, TakeRegion,
 };
 

@@ -10,18 +10,18 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 use serde_json::Value as Json;
 use tet_codec::Raw;
 use tet_format::{Grid, Integrity, Shape, Span};
 use tet_query::{AttrText, Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, Sealed};
-use tet_tensogram::{Descriptor, Limits, ObjectAt, Region, TensogramFile};
 
-use super::catalog::of_file;
+use super::error::of_file;
 use super::seal;
-use crate::{Error, Note, Result};
 use tet_container::model::kinds::differing_kind;
 use tet_container::model::logical::DTYPE_KEY;
 use tet_container::read::slabs::{grid_of_one, locate};
+use tet_container::{Error, Note, Result};
 
 /// The longest lists of differing attributes, in bytes of all.
 const LIST_LEN_MAX: usize = 16 << 20;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::{Error as Theirs, Limits, Metadata, TensogramFile, rule};
 use tet_io::Source;
-use tet_tensogram::{Error as Theirs, Limits, Metadata, TensogramFile, rule};
 use tet_verify::{Code, Report, VerifyOptions};
 
 use super::keys::name;
-use crate::Result;
+use tet_container::Result;
 
 /// Checks a file.
 pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report> {
     let how = options.with_limits(Limits::default());
-    let mut report = tet_tensogram::verify(source, &how)?;
+    let mut report = crate::verify(source, &how)?;
     let mut objects = Objects { source, opened: None };
     for finding in &mut report.findings {
         if let Some((message, object)) = finding.place.message.zip(finding.place.object) {

@@ -6,20 +6,20 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::{
+    Descriptor, HashChoice, HeadedWriter, Metadata, PackingFit, PackingParameters, Recipe,
+};
 use tet_format::DType;
 use tet_io::{Operation, ReadAt, Source};
 use tet_query::{Dataset, Execution, LazyArray};
-use tet_tensogram::{
-    Descriptor, HashChoice, HeadedWriter, Metadata, PackingFit, PackingParameters, Recipe,
-};
 
 use super::super::write::{self, Object, metadata};
 use super::recipe::recipe_of;
-use crate::{Error, Note, Result};
 use tet_container::model::logical::to_physical;
 use tet_container::write::storage::Storage;
 use tet_container::write::stream;
 use tet_container::{EditMode, RewriteOptions};
+use tet_container::{Error, Note, Result};
 
 /// Numbers of more bits are not those that they were after they are packed again.
 const BITS_MAX: u32 = 48;
@@ -58,7 +58,7 @@ pub(super) fn scratch(
     }
     let fault = |step, error| tet_io::Error::io(step, &tet_io::scratch_in(folder), error);
     let file = tempfile::tempfile_in(folder).map_err(|error| fault(Operation::Create, error))?;
-    let mut options = tet_tensogram::WriteOptions::default();
+    let mut options = crate::WriteOptions::default();
     options.hash = if old.is_hashed { HashChoice::Xxh3 } else { HashChoice::None };
     let metadata = Metadata { base: vec![metadata::described(&object)?], ..Metadata::default() };
     let out = BufWriter::with_capacity(1 << 20, file);

@@ -4,27 +4,28 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use crate::{
+    ByteOrder, Descriptor, DescriptorStage, Error as Theirs, Fault, Limits, Metadata, ObjectAt,
+    Pairs, RESERVED_KEY, Region, TensogramFile, Value, rule,
+};
 use tet_codec::Swapped;
 use tet_format::{DType, ForeignRule, Shape};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset};
-use tet_tensogram::{
-    ByteOrder, Descriptor, DescriptorStage, Error as Theirs, Fault, Limits, Metadata, ObjectAt,
-    Pairs, RESERVED_KEY, Region, TensogramFile, Value, rule,
-};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
+use super::error::of_file;
 use super::keys::{NAME_KEY, given, is_name, name, name_of, unescaped};
 use super::lost::{Lost, unread_dataset};
 use super::parts::{Masks, Parts};
 use super::seal;
-use crate::{Error, Format, Result};
 use tet_container::model::attributes::shape_text;
 use tet_container::model::axes::{take_coords, take_dims};
 use tet_container::model::item::attr;
 use tet_container::model::logical::{DTYPE_KEY, SHAPE_KEY};
 use tet_container::read::opened::{FileRegion, Opened};
 use tet_container::read::slabs::{Slabs, grid, grid_of_one, too_deep};
+use tet_container::{Format, Result};
 
 /// Objects of one file, at most: each takes memory.
 const OBJECTS_MAX: usize = 1 << 21;
@@ -261,15 +262,5 @@ fn fault_of(dataset: &Dataset, error: Theirs) -> Result<tet_query::Error, Theirs
         }
         Theirs::Format(fault) => Ok(tet_query::Error::Foreign { dataset: name, fault }),
         other => Err(other),
-    }
-}
-
-/// What keeps a file from being opened.
-pub(super) fn of_file(path: &Path, error: Theirs) -> Error {
-    match error {
-        Theirs::Format(fault) | Theirs::NotBuilt { fault, .. } => {
-            Error::Foreign { path: path.to_path_buf(), format: Format::TENSOGRAM, fault }
-        }
-        other => other.into(),
     }
 }

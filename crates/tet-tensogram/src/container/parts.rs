@@ -7,10 +7,10 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use crate::{Cut, Error as Theirs, ObjectSlice, Region};
 use tet_format::{Grid, Shape, Span};
 use tet_io::Source;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
-use tet_tensogram::{Cut, Error as Theirs, ObjectSlice, Region};
 
 use tet_container::chunking::{AUTO_LEN_MAX, of_len, within};
 use tet_container::read::slabs::{elements_of, grid_of_one, locate};
