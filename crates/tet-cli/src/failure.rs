@@ -4,9 +4,9 @@ mod layout;
 
 use std::path::Path;
 
-use tet_convert::{Format, NpyFault};
+use tet_convert::{ContainerFault, FaultCause, Format, NpyFault};
 use tet_document::DocumentError;
-use tet_format::ForeignFault;
+use tet_format::{ForeignFault, ForeignRule};
 
 use crate::escape::Escaped;
 use crate::exit::{Exit, Failure, MAKE_ROOM, Place};
@@ -243,13 +243,14 @@ fn incomplete(fault: &ForeignFault, message: String) -> Failure {
 
 /// The same for another container.
 fn broken_foreign_rule(fault: &ForeignFault, message: String) -> Failure {
-    let place = Place {
-        region: Some(fault.rule.region.to_owned()),
-        offset: Some(fault.at),
-        ..Place::default()
-    };
-    let exit = if fault.rule.is_limit() { Exit::Limit } else { Exit::Format };
-    Failure::new(exit, fault.rule.id, message).hint(fault.rule.hint).at(place)
+    foreign_rule_at(fault.rule, fault.at, message)
+}
+
+fn foreign_rule_at(rule: &ForeignRule, at: u64, message: String) -> Failure {
+    let place =
+        Place { region: Some(rule.region.to_owned()), offset: Some(at), ..Place::default() };
+    let exit = if rule.is_limit() { Exit::Limit } else { Exit::Format };
+    Failure::new(exit, rule.id, message).hint(rule.hint).at(place)
 }
 
 /// The same in a file of a container of several.
@@ -403,52 +404,18 @@ fn other_elements(error: &tet_query::Error) -> (&'static str, String) {
     }
 }
 
-impl From<tet_ztensor::Error> for Failure {
-    fn from(error: tet_ztensor::Error) -> Self {
-        use tet_ztensor::Error as E;
-        let message = error.to_string();
-        let exit = Exit::from(error.kind());
-        match error {
-            E::Io(error) => error.into(),
-            E::Format(fault) | E::Tensor { fault, .. } => {
-                broken_foreign_rule(&fault.into(), message)
-            }
-            E::Codec { .. } => {
-                let code = error.rule().map_or("codec", |rule| rule.id);
-                Failure::new(exit, code, message)
-            }
-            E::NoSuchTensor { .. } => Failure::new(exit, "no-such-dataset", message),
-            E::Ambiguous { .. } => {
-                Failure::new(exit, "ambiguous", message).hint("select one as #N, its position")
-            }
-            E::Limit { what: tet_ztensor::DECODED, .. } => {
-                Failure::new(exit, "limit", message).hint(RAISE_DECODED)
-            }
-            E::Limit { .. } => Failure::new(exit, "limit", message),
-            E::Canceled => Failure::interrupted(),
-            _ => Failure::new(exit, "ztensor", message),
-        }
+/// The failure of an error that one family of containers has.
+fn of_container(fault: &ContainerFault, message: String) -> Failure {
+    if let Some((rule, at)) = fault.rule().zip(fault.at()) {
+        return foreign_rule_at(rule, at, message);
     }
-}
-
-impl From<tet_tensogram::Error> for Failure {
-    fn from(error: tet_tensogram::Error) -> Self {
-        use tet_tensogram::Error as E;
-        let message = error.to_string();
-        let exit = Exit::from(error.kind());
-        let plain = |code: &str| Failure::new(exit, code, message.clone());
-        match error {
-            E::Io(error) => error.into(),
-            E::Format(fault) | E::NotBuilt { fault, .. } => broken_foreign_rule(&fault, message),
-            E::Key { .. } => plain("key"),
-            E::NotRewritable { at, .. } => {
-                plain("not-rewritable").at(Place { offset: Some(at), ..Place::default() })
-            }
-            E::Memory { .. } => plain("limit"),
-            E::Limit { .. } => plain("limit").hint(RAISE_DECODED),
-            E::Canceled => Failure::interrupted(),
-            _ => plain("tensogram"),
-        }
+    let plain = |code: &str| Failure::new(Exit::from(fault.kind()), code, message);
+    match fault.cause() {
+        FaultCause::NoSuchDataset => plain("no-such-dataset"),
+        FaultCause::Ambiguous => plain("ambiguous").hint("select one as #N, its position"),
+        FaultCause::DecodedLimit => plain("limit").hint(RAISE_DECODED),
+        FaultCause::Limit => plain("limit"),
+        _ => plain(fault.format().name()),
     }
 }
 
@@ -475,9 +442,7 @@ impl From<tet_convert::Error> for Failure {
             E::Canceled => Failure::interrupted(),
             E::Write(error) => error.into(),
             E::Verify(error) => error.into(),
-            E::ZTensor(error) => error.into(),
-            E::Tensogram(error @ tet_tensogram::Error::Limit { .. }) => error.into(),
-            E::Tensogram(_) | E::Object { .. } => plain("tensogram"),
+            E::Container(fault) => of_container(&fault, message),
             E::SelectsInOne { .. } => plain("selection").hint(NAME_AXES),
             E::EmptySelection { .. } => plain("empty-selection").hint(crate::target::ALLOW_EMPTY),
             E::NoSuchKind { .. } => {

@@ -1,5 +1,6 @@
 //! Everything that can go wrong on the way in or out.
 
+mod fault;
 mod from;
 mod kind;
 mod words;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use tet_format::{DType, ForeignFault, ForeignRule};
 use tet_query::SelectionNote;
 
+pub use self::fault::{ContainerFault, FaultCause};
 pub use self::kind::is_of_system;
 use self::words::{advice, axes_of, broken, folders, listed, members_of, of_level, of_member};
 use crate::Format;
@@ -479,21 +481,9 @@ pub enum Error {
     /// The caller asked to stop.
     #[error("canceled")]
     Canceled,
-    /// A zTensor file cannot be read or written as was asked.
+    /// A file cannot be read or written as was asked, by an error that only its family of containers has.
     #[error(transparent)]
-    ZTensor(tet_ztensor::Error),
-    /// A Tensogram file cannot be read as was asked.
-    #[error(transparent)]
-    Tensogram(tet_tensogram::Error),
-    /// A dataset cannot be stored in a Tensogram file as was asked.
-    #[error("dataset {dataset:?}: {source}")]
-    Object {
-        /// The dataset.
-        dataset: String,
-        /// Why not.
-        #[source]
-        source: tet_tensogram::Error,
-    },
+    Container(Box<ContainerFault>),
     /// Only messages are stacked.
     #[error(
         "{} is {format}; only Tensogram messages and several files can be stacked",

@@ -34,7 +34,7 @@ pub mod write;
 pub use axes_fields::{AxesField, axes_fields};
 pub use edit_kind::EditKind;
 pub use editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-pub use error::{Error, is_of_system};
+pub use error::{ContainerFault, Error, FaultCause, is_of_system};
 pub use format::Format;
 pub use model::attribute_types::AttrTypes;
 pub use model::attributes::{SCALAR_KEY, is_scalar};

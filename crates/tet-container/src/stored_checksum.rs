@@ -1,7 +1,7 @@
 //! The checksums of containers, and the flipped bit that each of them leads to.
 
+use sha2::{Digest, Sha256};
 use tet_codec::{Bit, ChecksumKind, Deflate, Digester, Room, Stage, Strength, flipped_bits};
-use tet_ztensor::{Checksum, Comparison};
 
 /// The modulus of the sum of FITS.
 const WORD_MODULUS: u64 = u32::MAX as u64;
@@ -39,16 +39,6 @@ pub enum StoredChecksum {
 }
 
 impl StoredChecksum {
-    /// The checksum of a zTensor file; `None` for an algorithm that is not known.
-    pub const fn of_ztensor(checksum: Checksum) -> Option<StoredChecksum> {
-        match checksum {
-            Checksum::Crc32c(wanted) => Some(Self::Sum(ChecksumKind::Crc32c, wanted)),
-            Checksum::Sha256(wanted) => Some(Self::Sha256(wanted)),
-            Checksum::Xxh3(wanted) => Some(Self::Xxh3(wanted)),
-            Checksum::Unknown => None,
-        }
-    }
-
     /// Whether it is that of bytes.
     #[must_use]
     pub fn is_of(self, bytes: &[u8]) -> bool {
@@ -56,11 +46,7 @@ impl StoredChecksum {
             StoredChecksum::Sum(kind, wanted) => kind.is_of(bytes, wanted.to_le_bytes()),
             StoredChecksum::WordSum(wanted) => word_sum(bytes) == u64::from(wanted) % WORD_MODULUS,
             StoredChecksum::Xxh3(wanted) => digest_xxh3(bytes) == wanted,
-            StoredChecksum::Sha256(wanted) => {
-                let mut comparison = Comparison::new(Checksum::Sha256(wanted));
-                comparison.update(bytes);
-                comparison.differs().is_none()
-            }
+            StoredChecksum::Sha256(wanted) => Sha256::digest(bytes)[..] == wanted,
             StoredChecksum::Deflated { crc32, len } => {
                 let mut out = Vec::new();
                 let inflated = Deflate::raw().undo(bytes, Room::Exact(len), &mut out);

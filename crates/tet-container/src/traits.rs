@@ -16,7 +16,7 @@ use crate::repairer::Repairer;
 use crate::write::conversion::{Conversion, ConvertOptions};
 use crate::write::options::TextLayout;
 use crate::write::write_option::WriteOption;
-use crate::{Error, Format, Result};
+use crate::{Error, Format, Note, Result};
 
 /// The beginning of a file.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +117,25 @@ pub trait Container: Sync {
     fn header_to_keep(&self, catalog: &Catalog) -> Result<Option<String>> {
         let _ = catalog;
         Ok(None)
+    }
+
+    /// Notes of datasets of such a file that share their bytes there, for outputs in which they do not: tied weights.
+    ///
+    /// # Errors
+    /// The file cannot be read again.
+    fn untied(&self, catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Note>> {
+        let _ = (catalog, datasets);
+        Ok(Vec::new())
+    }
+
+    /// The catalog of such a file in which datasets that share a name are one, along a new axis; and notes.
+    ///
+    /// # Errors
+    /// In such files no datasets share a name; those that do are of several types or shapes; the file cannot be read
+    /// again.
+    fn stacked(&self, path: &Path, catalog: &Catalog, axis: &str) -> Result<(Catalog, Vec<Note>)> {
+        let _ = (catalog, axis);
+        Err(Error::NoStack { path: path.to_path_buf(), format: self.format() })
     }
 
     /// What writes such files; `None` where they are only read.

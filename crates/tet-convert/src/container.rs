@@ -6,15 +6,12 @@
 
 mod sniff;
 mod table;
-pub(crate) mod tensogram;
 pub(crate) mod tet;
 pub(crate) mod tets;
-pub(crate) mod ztensor;
-mod ztensor2;
 
 pub(crate) use tet_container::*;
 
 pub use self::sniff::sniff;
 pub use self::table::has_reader;
-pub(crate) use self::table::holds_one;
 pub use self::table::{CONTAINERS, container, containers, register, writable};
+pub(crate) use self::table::{has_same_names, holds_one, untied};

@@ -10,6 +10,7 @@
 mod choice;
 mod dtype;
 mod labels;
+mod numbers;
 mod rename;
 mod select;
 mod storage;
@@ -26,14 +27,14 @@ use self::choice::{choose, chosen_of_any, pruned, read_of};
 use self::dtype::{asked, retyped};
 use self::labels::labeled;
 pub(crate) use self::labels::{label_texts, of_range};
+use self::numbers::numbered;
 use self::rename::with_new_names;
 use self::select::selected;
 pub(crate) use self::storage::resolved;
 pub(crate) use self::written::{conversion, taken, write_opened};
 use self::written::{of_output, write_labeled};
 use crate::concat::joined_files;
-use crate::container::tensogram::{numbered, stacked};
-use crate::container::{Capabilities, writable};
+use crate::container::{Capabilities, container, has_same_names, writable};
 use crate::merge::merged;
 use crate::open::{of_several, open, open_source};
 use crate::stack::stacked_files;
@@ -405,9 +406,13 @@ fn prepared(
     if let Some(axis) = &options.stack {
         let taken = chosen_of_any(&opened.catalog, &options.tet)?;
         let catalog = opened.catalog.clone().filtered(|it| taken.contains(&it.index));
-        (opened.catalog, notes) = stacked(input, &catalog, axis)?;
+        let format = opened.format;
+        let Some(container) = container(format) else {
+            return Err(Error::NoStack { path: input.to_path_buf(), format });
+        };
+        (opened.catalog, notes) = container.stacked(input, &catalog, axis)?;
     }
-    if opened.format == Format::TENSOGRAM && !can.same_names {
+    if has_same_names(opened.format) && !can.same_names {
         (opened.catalog, notes) = numbered(opened.catalog, notes);
     }
     notes.extend(opened.warning_notes());
@@ -424,9 +429,6 @@ fn opened_for((input, open): Input<'_>, output: &Path, options: &ConvertOptions)
     };
     let mut opened = open(&how)?;
     let (format, path) = (opened.format, || input.to_path_buf());
-    if options.stack.is_some() && format != Format::TENSOGRAM {
-        return Err(Error::NoStack { path: path(), format });
-    }
     match &options.tet.name {
         Some(_) if format != Format::NPY => return Err(Error::HasNames { path: path(), format }),
         Some(name) => {

@@ -12,7 +12,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tet_io::Output;
 use tet_query::{AttrText, Catalog, Dataset, Execution};
 
-use crate::container::{EditKind, EditOptions, Editor, FileEdit, container, containers};
+use crate::container::{
+    EditKind, EditOptions, Editor, FileEdit, container, containers, has_same_names,
+};
 use crate::convert::{label_texts, of_range};
 pub use crate::edit::followers::with_followers;
 use crate::edit::report::EditReport;
@@ -251,8 +253,7 @@ fn check_names(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
             _ => {}
         }
     }
-    let can = container(opened.format).and_then(|it| it.writer()).map(|it| it.can());
-    if can.is_some_and(|can| can.same_names) {
+    if has_same_names(opened.format) {
         return Ok(());
     }
     let mut taken = HashMap::new();

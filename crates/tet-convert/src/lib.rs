@@ -72,15 +72,16 @@ pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, windo
 pub use tet_container::{
     AttrTypes, Attribute, AxisChunk, AxisLabels, Capabilities, CheckedRegion, Checksum,
     ChecksumField, ChecksumOrder, ChunkChoice, ChunkRule, CodecRule, Conflict, Container,
-    Conversion, ConvertOptions, DTypeRule, DamageChoice, DamagedChunks, Decoding, DenseOutput,
-    DimNames, EditKind, EditMode, EditOptions, Editor, Error, FileEdit, FileRegion, Filter, Format,
-    Head, ImportOptions, ImportReport, Imported, Input, Io, LabelRange, LabelSource, LeveledCodec,
-    Masks, Note, NpyFault, OpenOptions, Opened, Origin, Output, Packing, PayloadCodec, Repairer,
-    Result, Rewrite, RewriteOptions, Rewritten, SCALAR_KEY, ShardChoice, Slabs, SparseLayout,
-    SparseOutput, SparseStorage, SparseTensor, Storage, StoredChecksum, TakeRegion, TextLayout,
-    UnsupportedChoice, ValidRange, ValueChoice, WriteOption, Writer, Written, ZipFault, as_bytes,
-    as_counted, byte_len, chunk_positions, chunking, damaged_chunks, decoded, is_dequantized,
-    is_opaque, is_scalar, reading_advice, sparse_tensors, with_dtype, writing_advice,
+    ContainerFault, Conversion, ConvertOptions, DTypeRule, DamageChoice, DamagedChunks, Decoding,
+    DenseOutput, DimNames, EditKind, EditMode, EditOptions, Editor, Error, FaultCause, FileEdit,
+    FileRegion, Filter, Format, Head, ImportOptions, ImportReport, Imported, Input, Io, LabelRange,
+    LabelSource, LeveledCodec, Masks, Note, NpyFault, OpenOptions, Opened, Origin, Output, Packing,
+    PayloadCodec, Repairer, Result, Rewrite, RewriteOptions, Rewritten, SCALAR_KEY, ShardChoice,
+    Slabs, SparseLayout, SparseOutput, SparseStorage, SparseTensor, Storage, StoredChecksum,
+    TakeRegion, TextLayout, UnsupportedChoice, ValidRange, ValueChoice, WriteOption, Writer,
+    Written, ZipFault, as_bytes, as_counted, byte_len, chunk_positions, chunking, damaged_chunks,
+    decoded, is_dequantized, is_opaque, is_scalar, reading_advice, sparse_tensors, with_dtype,
+    writing_advice,
 };
 pub use tet_zarr::ZarrFormat;
 pub use verify::{foreign_rules, part_of, verify};

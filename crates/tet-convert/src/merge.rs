@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tet_io::Source;
 use tet_query::{AttrText, Catalog, Dataset, Execution, Hyperslab, Tolerance};
 
-use crate::container::ztensor::untied;
+use crate::container::untied;
 use crate::{Error, Result};
 use tet_container::model::attributes::is_metadata;
 use tet_container::model::kinds::without_axis;

@@ -94,33 +94,49 @@ impl ForeignRule {
     }
 }
 
-/// Defines the rules of a container, each as a `static` of this visibility, and the list `ALL`.
+/// Defines the rules of a container, each as a `static` of this visibility, and the list `ALL`; a `use` lists rules of
+/// another module among them.
 ///
 /// ```
+/// mod shared {
+///     tet_format::foreign_rules! { pub(crate),
+///         "X-S1" PART_CUT "part" Error Structure Decimal:
+///             "a part must have 8 bytes", "";
+///     }
+/// }
+///
 /// tet_format::foreign_rules! { pub(crate),
 ///     "X-H1" HEADER_CUT "header" Error Structure Decimal:
 ///         "a file must begin with 8 bytes", "the file is cut short";
+///     use shared { PART_CUT };
 /// }
-/// # fn main() { assert_eq!(ALL[0].id, HEADER_CUT.id) }
+/// # fn main() { assert!(ALL.iter().map(|rule| rule.id).eq(["X-H1", "X-S1"])) }
 /// ```
 #[macro_export]
 macro_rules! foreign_rules {
-    ($vis:vis, $( $id:literal $name:ident $region:literal $severity:ident $reach:ident $digits:ident: $text:literal, $hint:literal; )*) => {
-        $(
-            #[doc = concat!($id, ": ", $text, ".")]
-            $vis static $name: $crate::ForeignRule = $crate::ForeignRule {
-                id: $id,
-                region: $region,
-                text: $text,
-                hint: $hint,
-                severity: $crate::Severity::$severity,
-                reach: $crate::Reach::$reach,
-                digits: $crate::Digits::$digits,
-            };
-        )*
+    ($vis:vis,
+        $( $id:literal $name:ident $region:literal $severity:ident $reach:ident $digits:ident: $text:literal, $hint:literal; )*
+        $( use $($module:ident)::+ { $($shared:ident)+ };
+        $( $more:literal $other:ident $place:literal $level:ident $need:ident $form:ident: $what:literal, $advice:literal; )* )?
+    ) => {
+        $( $crate::foreign_rules! { @rule $vis, $id $name $region $severity $reach $digits: $text, $hint; } )*
+        $( $vis use $($module)::+::{$($shared),+};
+        $( $crate::foreign_rules! { @rule $vis, $more $other $place $level $need $form: $what, $advice; } )* )?
 
         /// Every rule, in the order of the document.
-        $vis static ALL: &[&$crate::ForeignRule] = &[ $( &$name, )* ];
+        $vis static ALL: &[&$crate::ForeignRule] = &[ $( &$name, )* $( $( &$shared, )+ $( &$other, )* )? ];
+    };
+    (@rule $vis:vis, $id:literal $name:ident $region:literal $severity:ident $reach:ident $digits:ident: $text:literal, $hint:literal;) => {
+        #[doc = concat!($id, ": ", $text, ".")]
+        $vis static $name: $crate::ForeignRule = $crate::ForeignRule {
+            id: $id,
+            region: $region,
+            text: $text,
+            hint: $hint,
+            severity: $crate::Severity::$severity,
+            reach: $crate::Reach::$reach,
+            digits: $crate::Digits::$digits,
+        };
     };
 }
 

@@ -352,9 +352,12 @@ fn of_convert(error: &tet_convert::Error) -> Place {
         | tet_convert::Error::NotWritable { path, .. } => Place::default().path(path),
         tet_convert::Error::NoReferences { dataset, .. }
         | tet_convert::Error::Clipped { dataset } => Place::of_dataset(dataset),
-        tet_convert::Error::ZTensor(error) => {
-            Place { rule: error.rule().map(|rule| rule.id), ..Place::default() }
-        }
+        tet_convert::Error::Container(fault) => Place {
+            rule: fault.rule().map(|rule| rule.id),
+            byte: fault.at(),
+            dataset: fault.dataset().map(str::to_owned),
+            ..Place::default()
+        },
         _ => Place::default(),
     }
 }

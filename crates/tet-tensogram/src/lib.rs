@@ -9,6 +9,9 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "container")]
+pub mod container;
+
 mod error;
 mod limits;
 pub mod rule;

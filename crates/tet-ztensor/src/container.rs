@@ -1,68 +1,84 @@
-//! The container (section 2): the magic at the start, the footer at the end, the index before it.
+//! zTensor 0.1.0 files, read in place.
 //!
-//! ```text
-//!   0       8        64                                  file_len - 8 - index_len   file_len - 8
-//!   | magic | zeros | blob | zeros | blob | zeros | blob | index                   | footer |
-//! ```
+//! The format is `tet-ztensor`'s; here its tensors become datasets, its rules findings, and its
+//! custom fields attributes. A raw tensor is slabs of one array, a zstd tensor of several frames is
+//! a chunk for each of them, a sparse one is bands of rows, anything else is one chunk.
 
-use tet_format::Span;
+mod attrs;
+mod catalog;
+mod check;
+mod checked;
+mod edit;
+mod error;
+mod framed;
+mod objects;
+mod options;
+mod parts;
+mod seal;
+mod sparse;
+mod ties;
+mod write;
 
-use crate::error::Fault;
-use crate::limits::Limits;
-use crate::rule;
+use tet_format::ForeignRule;
+use tet_io::Source;
+use tet_query::{Catalog, Dataset};
+use tet_verify::{Report, VerifyOptions};
 
-/// The first bytes of a file.
-pub const MAGIC: [u8; 8] = *b"ZTEN0001";
-/// The length of the magic.
-pub const MAGIC_LEN: u64 = 8;
-/// The length of the footer: the length of the index, as a `u64`.
-pub const FOOTER_LEN: u64 = 8;
-/// The shortest file.
-pub const FILE_LEN_MIN: u64 = MAGIC_LEN + FOOTER_LEN;
-/// Blobs start at multiples of this.
-pub const ALIGN: u64 = 64;
-/// The most axes that arrays in memory have; a file may state more.
-pub const RANK_MAX: usize = 64;
+use tet_container::Editor;
+use tet_container::Repairer;
+use tet_container::read::opened::{OpenOptions, Opened};
+use tet_container::{Container, Input, Writer};
+use tet_container::{Format, Note, Result};
 
-/// The first bytes of files of later versions: 1.x, and 2.x.
-const MAGICS_LATER: [[u8; 8]; 2] =
-    [*b"ZTEN1000", [0x89, b'Z', b'T', b'2', b'\r', b'\n', 0x1A, b'\n']];
+pub(crate) use self::checked::stored_checksum;
+pub(crate) use self::framed::Framed;
+pub use self::objects::{ONE, Objects, TWO};
+pub(crate) use self::parts::{attrs as part_attrs, held};
+pub(crate) use self::seal::of_blob as blob_seal;
+pub(crate) use self::sparse::HELD_COO;
 
-/// Whether bytes start like a file of any version of the format.
-#[must_use]
-pub fn is_ztensor(head: &[u8]) -> bool {
-    head.first_chunk().is_some_and(|head| *head == MAGIC || MAGICS_LATER.contains(head))
-}
+/// The container of zTensor files.
+#[derive(Debug)]
+pub struct ZTensor;
 
-/// The span of the index, from the first and the last 8 bytes of a file; `head` and `tail` are
-/// shorter if the file is.
-///
-/// # Errors
-///
-/// The container breaks a rule (ZT-C1 to ZT-C5, ZT-L1).
-pub fn index_span(head: &[u8], tail: &[u8], file_len: u64, limits: &Limits) -> Result<Span, Fault> {
-    let truncated = Fault { rule: &rule::TRUNCATED, at: 0, found: file_len, wanted: FILE_LEN_MIN };
-    check_magic(head.first_chunk().ok_or(truncated)?)?;
-    let index_end = file_len.checked_sub(FOOTER_LEN).filter(|end| MAGIC_LEN <= *end);
-    let index_end = index_end.ok_or(truncated)?;
-    let index_len = tail.last_chunk().copied().map(u64::from_le_bytes).ok_or(truncated)?;
-    let len_max = index_end.saturating_sub(MAGIC_LEN);
-    if index_len == 0 {
-        return Err(Fault { rule: &rule::INDEX_MISSING, at: index_end, found: 0, wanted: 1 });
+impl Container for ZTensor {
+    fn format(&self) -> Format {
+        Format::ZTENSOR
     }
-    let bounds = Fault { rule: &rule::INDEX_LEN, at: index_end, found: index_len, wanted: len_max };
-    let start = index_end.checked_sub(index_len).filter(|start| MAGIC_LEN <= *start);
-    let span = start.and_then(|start| Span::from_range(start..index_end)).ok_or(bounds)?;
-    limits.check_index_len(span)?;
-    Ok(span)
-}
 
-fn check_magic(head: &[u8; 8]) -> Result<(), Fault> {
-    let rule = match head {
-        &MAGIC => return Ok(()),
-        head if MAGICS_LATER.contains(head) => &rule::OTHER_VERSION,
-        _ => &rule::MAGIC,
-    };
-    let [found, wanted] = [*head, MAGIC].map(u64::from_le_bytes);
-    Err(Fault { rule, at: 0, found, wanted })
+    fn suffixes(&self) -> &'static [&'static str] {
+        &["zt"]
+    }
+
+    fn magics(&self) -> &'static [&'static [u8]] {
+        &[b"ZTEN"]
+    }
+
+    fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
+        catalog::open(input.path, input.source, options.memory_budget)
+    }
+
+    fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
+        check::verify(source, options)
+    }
+
+    fn rules(&self) -> &'static [&'static ForeignRule] {
+        crate::rule::ALL
+    }
+
+    fn untied(&self, catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Note>> {
+        ties::untied(catalog, datasets)
+    }
+
+    fn writer(&self) -> Option<&dyn Writer> {
+        Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+
+    fn repairer(&self) -> Option<&dyn Repairer> {
+        Some(self)
+    }
 }

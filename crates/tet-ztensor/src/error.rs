@@ -180,6 +180,16 @@ impl Error {
             _ => None,
         }
     }
+
+    /// Where in the file a rule is broken, in bytes from its start, if one is.
+    #[must_use]
+    pub const fn at(&self) -> Option<u64> {
+        match self {
+            Error::Format(fault) | Error::Tensor { fault, .. } => Some(fault.at),
+            Error::Codec { at, .. } => Some(*at),
+            _ => None,
+        }
+    }
 }
 
 /// The rule that a zstd blob breaks, for an error of its decoder.

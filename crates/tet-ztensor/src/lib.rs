@@ -14,7 +14,10 @@ mod error;
 mod limits;
 pub mod rule;
 
-mod container;
+#[cfg(feature = "container")]
+pub mod container;
+
+mod footer;
 
 mod index;
 mod names;
@@ -26,7 +29,6 @@ mod words;
 mod checksum;
 mod frames;
 
-pub mod parts;
 mod sparse;
 
 mod open;
@@ -44,22 +46,22 @@ pub mod objects;
 
 pub use check::{DECODED, VerifyOptions, verify};
 pub use checksum::{Checksum, Comparison};
-pub use container::{
+pub use error::{Error, Fault, NAME_TAKEN, Result, zstd_rule};
+pub use footer::{
     ALIGN, FILE_LEN_MIN, FOOTER_LEN, MAGIC, MAGIC_LEN, RANK_MAX, index_span, is_ztensor,
 };
-pub use error::{Error, Fault, NAME_TAKEN, Result, zstd_rule};
 pub use frames::{Frame, Frames, SeekTable};
 pub use index::Index;
 pub use limits::Limits;
 pub use open::ZTensorFile;
 pub use read::TensorView;
-pub use sparse::{Places, Scattered, Sparse};
 pub use stored::Check;
 pub use tensor::Tensor;
 pub use tet_cbor::Value;
 pub use tet_format::Severity;
 pub use tet_io::{Kind, Progress};
 pub use tet_report::{Finding, Level, Report};
+pub use tet_sparse::{Places, Sparse};
 pub use words::{ByteOrder, DTYPES, Encoding, Layout, dtype};
 pub use write::{
     Align, ChecksumChoice, Declaration, Dialect, EncodingChoice, METADATA_NAME, SparseChoice,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tet_io::Source;
 
-use crate::container::{FOOTER_LEN, MAGIC_LEN, index_span};
 use crate::entry::Sink;
 use crate::error::Result;
+use crate::footer::{FOOTER_LEN, MAGIC_LEN, index_span};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::tensor::Tensor;

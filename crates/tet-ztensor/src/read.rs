@@ -9,10 +9,11 @@ use tet_io::View;
 use crate::error::{Error, Result};
 use crate::frames::{self, Frames};
 use crate::open::ZTensorFile;
-use crate::sparse::{self, Sparse};
+use crate::sparse;
 use crate::stored::{Check, Sound, zeroed};
 use crate::tensor::Tensor;
 use crate::words::Encoding;
+use tet_sparse::Sparse;
 
 impl ZTensorFile {
     /// All elements of a tensor; elements that a sparse layout does not store are zero.

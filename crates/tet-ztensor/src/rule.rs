@@ -121,15 +121,7 @@ tet_format::foreign_rules! { pub,
     "ZT-S5" SPARSE_INLINE "index" Error Structure Hidden:
         "indptr and indices in an entry must be arrays of unsigned integers that belong together",
         "";
-    "ZT-S6" PART_FIT "index" Error Structure Decimal:
-        "the parts of a sparse tensor must be of the types and shapes that its own shape asks for",
-        "the parts can be read by themselves";
-    "ZT-S7" PART_INDPTR "blob" Error Elements Decimal:
-        "indptr in a part must start at 0, not decrease, and end at the count of values",
-        "the parts can be read by themselves";
-    "ZT-S8" PART_RANGE "blob" Error Elements Decimal:
-        "indices and coordinates in a part must lie in the shape of the sparse tensor",
-        "the parts can be read by themselves";
+    use tet_sparse::rule { PART_FIT PART_INDPTR PART_RANGE };
     "ZT-N1" OVERLAP "blob" Warning Structure Decimal:
         "two blobs overlap without being the same",
         "";

@@ -2,9 +2,9 @@
 
 mod blobs;
 mod cbor;
-mod container;
 mod entries;
 mod files;
+mod footer;
 mod frames;
 mod mutations;
 mod parts;

@@ -28,8 +28,6 @@ impl Error {
             Self::Io(error) => error.system(),
             Self::File(error) => error.system(),
             Self::Query(error) => error.system(),
-            Self::ZTensor(error) => error.system(),
-            Self::Tensogram(error) => error.system(),
             Self::Verify(error) => error.system(),
             Self::InFile { error, .. } => error.system(),
             _ => None,
@@ -43,8 +41,7 @@ impl Error {
             Self::Io(error) => error.kind(),
             Self::File(error) => error.kind(),
             Self::Query(error) => error.kind(),
-            Self::ZTensor(error) => error.kind(),
-            Self::Tensogram(error) => error.kind(),
+            Self::Container(fault) => fault.kind(),
             Self::Verify(error) => error.kind(),
             Self::InFile { error, .. } => error.kind(),
             // Damage weighs most, whatever comes first.

@@ -19,12 +19,7 @@ pub(super) fn broken(fault: &ForeignFault) -> String {
     if fault.rule.is_limit() {
         return format!("beyond a limit: {fault}");
     }
-    if fault.rule.id != tet_ztensor::rule::OTHER_VERSION.id {
-        return format!("and damaged: {fault}");
-    }
-    let version = if fault.found.to_le_bytes().starts_with(b"ZTEN1") { "1" } else { "2" };
-    let rule = fault.rule.id;
-    format!("of version {version}: only files of version 0.1.0 are edited [{rule}]")
+    format!("and damaged: {fault}")
 }
 
 pub(super) fn of_member(member: Option<&str>) -> String {

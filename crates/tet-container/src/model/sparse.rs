@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use tet_format::ForeignRule;
 use tet_query::{AttrText, Catalog, Dataset};
-use tet_ztensor::parts::of_places;
-use tet_ztensor::rule;
+use tet_sparse::parts::of_places;
+use tet_sparse::rule;
 
-pub use tet_ztensor::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES};
+pub use tet_sparse::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES};
 
 /// A sparse tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]

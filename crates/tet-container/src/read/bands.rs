@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tet_codec::{Decode, Error as Refused};
 use tet_format::{Grid, Shape, Span};
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
-use tet_ztensor::{Scattered, Sparse};
+use tet_sparse::{Scattered, Sparse};
 
 use crate::chunking::AUTO_LEN_MAX;
 use crate::read::slabs::{elements_of, grid_of_one};

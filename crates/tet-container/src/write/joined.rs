@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tet_format::{DType, ForeignRule};
 use tet_query::{Dataset, Execution, Hyperslab};
-use tet_ztensor::{DTYPES, Places, Scattered, Sparse, rule};
+use tet_sparse::{Places, Scattered, Sparse, rule};
 
 use crate::model::logical;
 use crate::model::sparse::{
@@ -54,7 +54,7 @@ pub fn joined(datasets: &[&Dataset], how: &Execution) -> Result<Vec<Joined>> {
         if budget < wanted {
             return Err(tet_query::Error::Budget { wanted, budget }.into());
         }
-        let physical = logical::to_physical(values, "ztensor", |dtype| DTYPES.contains(&dtype))?;
+        let physical = logical::to_physical(values, "ztensor", is_real)?;
         // Values of several numbers each are none of a sparse tensor.
         if physical.view.shape() == values.shape() {
             let position = usize::MAX - all.len();
@@ -62,6 +62,11 @@ pub fn joined(datasets: &[&Dataset], how: &Execution) -> Result<Vec<Joined>> {
         }
     }
     Ok(all)
+}
+
+/// The dtypes of values.
+const fn is_real(dtype: DType) -> bool {
+    !matches!(dtype, DType::Complex64 | DType::Complex128 | DType::Bitmask)
 }
 
 fn join(

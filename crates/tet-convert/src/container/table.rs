@@ -3,14 +3,29 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use super::{tensogram, tet, tets, ztensor, ztensor2};
-use crate::{Error, Format, Result};
+use super::{tet, tets};
+use crate::{Error, Format, Note, Result};
 use tet_container::others::of_suffix;
 use tet_container::{Container, Writer};
+use tet_query::{Catalog, Dataset};
 
 /// Whether files of a format hold one array, which is named after its file.
 pub(crate) fn holds_one(format: Format) -> bool {
     container(format).and_then(|it| it.writer()).is_some_and(|it| !it.can().several)
+}
+
+/// Whether several datasets of a file may have one name.
+pub(crate) fn has_same_names(format: Format) -> bool {
+    container(format).and_then(|it| it.writer()).is_some_and(|it| it.can().same_names)
+}
+
+/// Notes of the datasets that share their bytes in their file, and are written each for itself.
+///
+/// # Errors
+/// The file cannot be read again.
+pub(crate) fn untied(catalog: &Catalog, datasets: &[&Dataset]) -> Result<Vec<Note>> {
+    let of = containers().into_iter().find(|it| it.format().name() == catalog.format());
+    of.map_or(Ok(Vec::new()), |it| it.untied(catalog, datasets))
 }
 
 /// The containers of this crate. Where files begin with no magic the last row is asked first: Tensogram
@@ -18,10 +33,14 @@ pub(crate) fn holds_one(format: Format) -> bool {
 pub static CONTAINERS: &[&dyn Container] = &[
     &tet::Tet,
     &tets::Tets,
-    &ztensor::ZTensor,
-    &ztensor2::ONE,
-    &ztensor2::TWO,
-    &tensogram::Tensogram,
+    #[cfg(feature = "ztensor")]
+    &tet_ztensor::container::ZTensor,
+    #[cfg(feature = "ztensor")]
+    &tet_ztensor::container::ONE,
+    #[cfg(feature = "ztensor")]
+    &tet_ztensor::container::TWO,
+    #[cfg(feature = "tensogram")]
+    &tet_tensogram::container::Tensogram,
     #[cfg(feature = "hdf5")]
     &tet_hdf5::container::Hdf5,
     #[cfg(feature = "safetensors")]

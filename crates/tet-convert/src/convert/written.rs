@@ -11,8 +11,7 @@ use super::choice::{
 };
 use super::labels::labeled;
 use super::storage::resolved;
-use crate::container::ztensor::untied;
-use crate::container::{Capabilities, Writer, container};
+use crate::container::{Capabilities, Writer, container, untied};
 use crate::{Error, Format, Note, Result};
 use tet_container::model::attribute_types::noted;
 use tet_container::model::attributes::is_metadata;

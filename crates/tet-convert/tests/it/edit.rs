@@ -255,10 +255,7 @@ fn the_input_is_no_output_and_links_are_followed() {
         for output in [&path, &hard] {
             let failed = edit(&opened, &edits, Output::NewFile(output), &EditOptions::default());
             assert!(
-                matches!(
-                    failed,
-                    Err(Error::Io(_) | Error::File(_) | Error::ZTensor(_) | Error::Tensogram(_))
-                ),
+                matches!(failed, Err(Error::Io(_) | Error::File(_) | Error::Container(_))),
                 "{suffix}"
             );
         }

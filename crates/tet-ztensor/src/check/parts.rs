@@ -8,11 +8,11 @@ use super::collect::{Collector, FieldFault};
 use crate::entry::{Field, element_count};
 use crate::error::Fault;
 use crate::index::Index;
-use crate::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 use crate::rule;
 use crate::tensor::Tensor;
 use crate::words::Layout;
 use tet_cbor::Value;
+use tet_sparse::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 
 /// Requirements on the numbers of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use tet_format::Span;
 use tet_io::{Progress, Source};
 
 use super::collect::{Collector, FieldFault};
-use crate::container::MAGIC_LEN;
 use crate::entry::Field;
 use crate::error::{Error, Fault, Result};
+use crate::footer::MAGIC_LEN;
 use crate::index::Index;
 use crate::rule;
 

@@ -9,9 +9,9 @@ use tet_io::{Output, Publish, Publisher, Source};
 
 use super::fields::Fields;
 use super::place::{Move, moved, moves};
-use crate::container::MAGIC;
 use crate::entry::Field;
 use crate::error::{Error, NAME_TAKEN, Result};
+use crate::footer::MAGIC;
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::open::read_index;

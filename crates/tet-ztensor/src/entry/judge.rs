@@ -3,8 +3,8 @@
 use tet_format::{DType, ForeignRule, Span, zstd_decoded_max};
 
 use super::{Draft, Entries, Field};
-use crate::container::ALIGN;
 use crate::error::Fault;
+use crate::footer::ALIGN;
 use crate::rule;
 use crate::words::{Encoding, Layout};
 

@@ -2,6 +2,7 @@
 
 use tet_codec::{WINDOW_LOG_MAX, ZstdScan};
 use tet_format::ForeignRule;
+use tet_sparse::{Places, Sparse};
 
 use super::container::Version;
 use super::file::ObjectFile;
@@ -9,7 +10,6 @@ use super::object::{ManifestObject, ObjectLayout};
 use super::part::{ObjectPart, PartEncoding};
 use super::rule;
 use crate::error::{Error, Fault, Result};
-use crate::sparse::{Places, Sparse};
 
 impl ObjectFile {
     /// The decoded length of all parts of an object, where each is known.

@@ -1,10 +1,10 @@
 //! Positions stored in the entry: `indptr` and `indices` for csr, `indices` for coo.
 
 use tet_cbor::{Head, Items, Reader};
+use tet_sparse::Places;
 
 use crate::error::Fault;
 use crate::rule;
-use crate::sparse::Places;
 use crate::tensor::Tensor;
 use crate::words::Layout;
 

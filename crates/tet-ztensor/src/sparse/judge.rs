@@ -1,8 +1,7 @@
 //! Checks the arrays of a sparse tensor before they are used.
 
-use tet_format::ForeignRule;
+use tet_sparse::Places;
 
-use super::Places;
 use crate::error::Fault;
 use crate::rule;
 use crate::stored::Sound;
@@ -131,38 +130,6 @@ pub(super) fn places(sound: &Sound<'_>, places: &Places) -> Result<(), Fault> {
             Err(Fault { rule, at, found, wanted })
         }
         None => Ok(()),
-    }
-}
-
-/// Checks that separate positions match the shape and the number of values.
-pub(crate) fn parts(
-    shape: &[u64],
-    places: &Places,
-    count: u64,
-) -> Result<(), &'static ForeignRule> {
-    match (places, shape) {
-        (Places::Csr { indptr, indices }, [rows, columns]) => {
-            let is_fit =
-                rows.checked_add(1) == Some(indptr.len() as u64) && indices.len() as u64 == count;
-            let is_ordered =
-                indptr.first() == Some(&0) && indptr.is_sorted() && indptr.last() == Some(&count);
-            match (is_fit, is_ordered, indices.iter().all(|column| column < columns)) {
-                (false, ..) => Err(&rule::PART_FIT),
-                (_, false, _) => Err(&rule::PART_INDPTR),
-                (.., false) => Err(&rule::PART_RANGE),
-                _ => Ok(()),
-            }
-        }
-        (Places::Csr { .. }, _) | (Places::Coo { .. }, []) => Err(&rule::PART_FIT),
-        (Places::Coo { coords }, shape) => {
-            let mut axes = coords.iter().zip(shape.iter().cycle());
-            let is_fit = count.checked_mul(shape.len() as u64) == Some(coords.len() as u64);
-            match (is_fit, axes.all(|(at, extent)| at < extent)) {
-                (false, _) => Err(&rule::PART_FIT),
-                (_, false) => Err(&rule::PART_RANGE),
-                _ => Ok(()),
-            }
-        }
     }
 }
 

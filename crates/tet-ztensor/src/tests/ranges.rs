@@ -1,7 +1,9 @@
 //! Every range of small sparse tensors, against the whole.
 
 use crate::testing::{Fields, open, text, uints, with_good};
-use crate::{Check, Scattered, Sparse};
+use tet_sparse::Scattered;
+
+use crate::{Check, Sparse};
 
 fn check(bytes: &[u8]) -> Sparse {
     let file = open(bytes).unwrap();

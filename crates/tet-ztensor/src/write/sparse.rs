@@ -15,9 +15,9 @@ use super::options::{Dialect, SparseChoice};
 use super::tensor::TensorWriter;
 use super::writer::Writer;
 use crate::error::Result;
-use crate::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
-use crate::sparse::{Places, judge};
 use crate::words::Layout;
+use tet_sparse::Places;
+use tet_sparse::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 
 /// The number of numbers that are encoded at a time.
 const WORD_COUNT: usize = 8 << 10;
@@ -37,7 +37,7 @@ impl<'a> Parts<'a> {
         let width = width.unwrap_or(1);
         let count = values.len() / width;
         let sound = values.len().is_multiple_of(width)
-            && judge::parts(&declaration.shape, places, count as u64).is_ok();
+            && places.check(&declaration.shape, count as u64).is_ok();
         let parts = Parts { places, values, count };
         if sound { Ok(parts) } else { Err(declaration.unwritable("its parts do not fit together")) }
     }

@@ -10,8 +10,8 @@ use super::declaration::Declaration;
 use super::entry::{Declared, Placed, custom_bytes};
 use super::options::{Dialect, WriteOptions};
 use super::out::Out;
-use crate::container::MAGIC;
 use crate::error::{Error, NAME_TAKEN, Result};
+use crate::footer::MAGIC;
 
 pub(super) const DENSE: &str = "dense";
 

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tet_convert::{ImportReport, Note, NpyFault, export};
-use tet_ztensor as zt;
+use tet_convert::{ContainerFault, FaultCause, ImportReport, Note, NpyFault, export};
 
 use super::outputs::no_option;
 use crate::context::Context;
@@ -122,16 +121,11 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     let hint = match &error {
         tet_convert::Error::Query(E::Unreadable { dataset, .. }) => Some(omit(dataset)),
         tet_convert::Error::NoReferences { dataset, .. } => Some(omit(dataset)),
-        tet_convert::Error::Object { dataset, source } => Some(object_hint(dataset, source)),
+        tet_convert::Error::Container(fault) => container_hint(fault),
         tet_convert::Error::Stack { dataset, .. } => {
             Some(format!("--exclude {dataset:?} omits them"))
         }
         tet_convert::Error::Array { array, fault: NpyFault::Dtype { .. } } => Some(omit(array)),
-        tet_convert::Error::ZTensor(zt::Error::Unwritable { name, why })
-            if *why == zt::NAME_TAKEN && is_part(name) =>
-        {
-            Some("--sparse native or dense writes sparse tensors without components".to_owned())
-        }
         _ => None,
     };
     let is_damaged = matches!(
@@ -149,25 +143,26 @@ pub(crate) fn failure(error: tet_convert::Error) -> Failure {
     failure
 }
 
-/// The hint for a dataset that cannot be stored as an object of Tensogram.
-fn object_hint(dataset: &str, error: &tet_tensogram::Error) -> String {
-    match error {
-        tet_tensogram::Error::NotFinite { .. } => {
+/// The hint for a dataset that an output cannot store.
+fn container_hint(fault: &ContainerFault) -> Option<String> {
+    let hint = match (fault.cause(), fault.dataset()) {
+        (FaultCause::NotFinite, _) => {
             "--masks all stores NaN and infinities as masks, and packs the rest".to_owned()
         }
-        _ => format!("--exclude {dataset:?} omits it; --dataset converts only the named datasets"),
-    }
+        (FaultCause::PartNameTaken, _) => {
+            "--sparse native or dense writes sparse tensors without components".to_owned()
+        }
+        (FaultCause::Unwritable, Some(dataset)) => {
+            format!("--exclude {dataset:?} omits it; --dataset converts only the named datasets")
+        }
+        _ => return None,
+    };
+    Some(hint)
 }
 
 /// The options that omit a dataset.
 fn omit(dataset: &str) -> String {
     format!("--exclude {dataset:?} omits it, --skip-unsupported all such datasets")
-}
-
-/// Whether a name is that of a component of a sparse tensor.
-fn is_part(name: &str) -> bool {
-    let part = name.rsplit_once('.').map(|(_, part)| part);
-    part.is_some_and(|part| ["indptr", "indices", "coords", "values"].contains(&part))
 }
 
 /// The same, with the path of the input, or of an output that exists. Of several inputs the error itself names the one

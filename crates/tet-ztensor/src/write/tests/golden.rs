@@ -6,8 +6,8 @@ use tet_codec::{Decode, Zstd};
 use tet_format::DType;
 
 use super::*;
+use crate::Places;
 use crate::error::Result;
-use crate::sparse::Places;
 use crate::words::dtype;
 
 /// A custom field of the samples' facts.

@@ -7,8 +7,8 @@ use tet_format::DType;
 use tet_io::Publish;
 
 use super::*;
+use crate::Places;
 use crate::error::Error;
-use crate::sparse::Places;
 
 fn writer() -> Writer<Vec<u8>> {
     Writer::new(Vec::new(), &WriteOptions::default()).unwrap()

@@ -7,11 +7,11 @@ use tet_io::Source;
 
 use super::*;
 use crate::Level;
+use crate::Places;
 use crate::Severity;
 use crate::check::{VerifyOptions, verify};
 use crate::limits::Limits;
 use crate::open::ZTensorFile;
-use crate::sparse::Places;
 use crate::stored::Check;
 use crate::words::{DTYPES, Layout};
 
