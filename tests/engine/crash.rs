@@ -16,7 +16,7 @@ use tet_format::Span;
 use tet_io::vfs::{Disk, Entry, OpenFolder, Vfs, VfsFile};
 use tet_io::{Overwrite, Publish, Publisher, Source, commit_all};
 
-/// What the child is told, as `STEP NAMES WAY PATH`.
+/// Orders of the child, as `STEP NAMES WAY PATH`.
 const ORDERS: &str = "TET_CRASH_ORDERS";
 
 const OLD: &[u8] = b"the old file";

@@ -19,7 +19,7 @@ use tet_tests::written::{self, Written};
 const POLICIES: [Coalesce; 4] =
     [Coalesce::NONE, Coalesce::DEFAULT, Coalesce::WIDE, Coalesce { gap_max: u64::MAX }];
 
-/// The same file through every door there is.
+/// One file through every kind of source.
 fn doors(path: &Path) -> Vec<Source> {
     let bytes = std::fs::read(path).unwrap();
     let mut doors = vec![
@@ -122,7 +122,7 @@ fn every_delivery_gives_the_same_bytes() {
     }
 }
 
-/// What was asked and answered, and the bits of the answer.
+/// A query with its result, and the bits of the result.
 type Answer = (String, Vec<u8>);
 
 /// Every so many questions are asked of one door in one way.
@@ -236,7 +236,7 @@ fn head(chunk_shape: [u64; 3]) -> Vec<u8> {
 /// those that the source makes of their offsets.
 fn cost(meter: &Meter<Synthetic>, catalog: &Catalog, slab: &Hyperslab, coalesce: Coalesce) -> u64 {
     let dataset = &catalog.datasets()[0];
-    // What the index costs is paid by the plan: the second one finds it in memory or pays again.
+    // Reads of the index belong to the plan: the second one finds it in memory or reads it again.
     drop(tet_query::plan(dataset, slab, coalesce).unwrap());
     meter.reset();
     drop(tet_query::plan(dataset, slab, coalesce).unwrap());

@@ -123,7 +123,7 @@ impl Question {
     }
 }
 
-/// What came of a question: the answer, or the rule that was broken, and whether anything was used
+/// Outcome of a query: the result, or the rule that was broken, and whether anything was used
 /// that was not compared.
 fn asked(
     question: &Question,

@@ -1,4 +1,4 @@
-//! What holds of reductions whatever the elements, the shape, the chunks and the selection.
+//! Laws of reductions whatever the elements, the shape, the chunks and the selection.
 
 use proptest::prelude::*;
 use tet_query::{
@@ -9,7 +9,7 @@ use tet_tests::ask;
 use tet_tests::assemble::{Dataset, Sheet, Stored};
 use tet_tests::values::Seeded;
 
-/// What the elements are.
+/// Kinds of elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     /// 64-bit integers of any size.

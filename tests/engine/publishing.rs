@@ -33,7 +33,7 @@ pub(crate) fn old_image(way: Way) -> Image {
     image
 }
 
-/// What becomes of a target that exists.
+/// Outcomes of a target that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Fresh,
@@ -46,7 +46,7 @@ pub(crate) enum Way {
 enum Order {
     AtOnce,
     InPieces,
-    /// What is known last is at the start, as in a `.tet` file.
+    /// The head is written last, as in a `.tet` file.
     HeadLast,
     /// The middle is copied from another file.
     Copied,
@@ -61,7 +61,7 @@ pub(crate) struct Scene {
     order: Order,
 }
 
-/// What the program says about it.
+/// Report of the program about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,

@@ -1,4 +1,4 @@
-//! What is read are the runs of the plan, range by range, in every container.
+//! Reads are the runs of the plan, range by range, in every container.
 //!
 //! ```text
 //!   container x selection x read or reduction x policy x memory x threads
@@ -80,7 +80,7 @@ impl Metered {
         Metered { catalog, meters: files.into_values().map(|(_, meter)| meter).collect() }
     }
 
-    /// What `answer` reads of the stored bytes of a dataset, in file order.
+    /// Reads by `answer` of the stored bytes of a dataset, in file order.
     fn reads(&self, dataset: &Dataset, answer: impl FnOnce()) -> Vec<Span> {
         let whole = Hyperslab::whole(dataset.shape());
         let plan = tet_query::plan(dataset, &whole, Coalesce::NONE).unwrap();

@@ -1,4 +1,4 @@
-//! What is written is read: every element type, rank and codec, clipped chunks, odd bits.
+//! Written files can be read: every element type, rank and codec, clipped chunks, odd bits.
 
 use proptest::prelude::*;
 use tet_file::write::{CodecChoice, WriteOptions};
@@ -98,7 +98,7 @@ fn odd_bits_are_kept() {
     }
 }
 
-/// The same input gives the same file, whatever the threads.
+/// An input gives one file, whatever the threads.
 #[test]
 fn the_same_input_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();

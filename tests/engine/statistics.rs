@@ -100,7 +100,7 @@ fn chunks_that_cannot_matter_are_not_read() {
     }
 }
 
-/// What statistics take of a file is at most 0.2 % of its payloads.
+/// Statistics are at most 0.2 % of the payloads of a file.
 #[test]
 fn statistics_are_short() {
     for encoder in [CodecChoice::Raw, CodecChoice::Zstd { level: 1 }] {

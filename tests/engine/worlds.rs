@@ -67,7 +67,7 @@ impl World {
         let matrix = |op| matches!(op, Op::Covariance | Op::Correlation);
         for &op in Op::ALL.iter().filter(|&&op| !matrix(op)) {
             for nan in [NanPolicy::Propagate, NanPolicy::Skip] {
-                // What skips by its name does not do so twice.
+                // Operations that skip NaN by their name do not do so twice.
                 if nan == NanPolicy::Propagate || !op.skips_nan() {
                     let reduction = Reduction { axes: axes.clone(), ..asked(op).with_nan(nan) };
                     self.check(slab, &reduction);
@@ -121,7 +121,7 @@ fn near(op: Op, found: Cell, wanted: Cell) -> bool {
         || matches!(op, Op::Covariance | Op::Correlation);
     match (found, wanted) {
         (Cell::Float(found), Cell::Float(wanted)) if rounds && wanted.is_finite() => {
-            // What spreads around a mean is as exact as the elements are large, which is 20 here.
+            // A spread around a mean is as exact as the elements are large, which is 20 here.
             (found - wanted).abs() <= 1e-12 * wanted.abs().max(1.0)
         }
         _ => found == wanted,

@@ -1,4 +1,4 @@
-//! What an answer is said to cost is what it costs: passes by bytes read, memory by bytes held.
+//! Stated costs of queries are their costs: passes by bytes read, memory by bytes allocated.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn world() -> World {
 }
 
 fn execution(memory_budget: u64) -> Execution {
-    // What is counted are passes over elements, which statistics would spare.
+    // Passes over elements are counted, which statistics would spare.
     let statistics = StatisticsPolicy::Never;
     let coalesce = Coalesce::NONE;
     Execution { threads: 2, memory_budget, coalesce, statistics, ..Execution::default() }
@@ -86,7 +86,7 @@ impl World {
         self.reduced(nth, reduction, how).0
     }
 
-    /// What was said of a reduction, and the passes that it makes.
+    /// Stated cost of a reduction, and the passes that it makes.
     fn reduced(&self, nth: usize, reduction: &Reduction, how: &Execution) -> (Cost, u64) {
         let dataset = &self.catalog.datasets()[nth];
         let slab = Hyperslab::whole(dataset.shape());
@@ -206,7 +206,7 @@ fn reductions_together_take_one_pass() {
             assert_eq!(together.len(), asked.len());
         }
     }
-    // What takes more passes, or has other cells, is answered too.
+    // Reductions of more passes, or of other cells, have results too.
     let (dataset, slab) = (&world.catalog.datasets()[1], Hyperslab::whole(&SHAPES[1]));
     let asked = [
         Reduction::all(Op::Median),

@@ -34,7 +34,7 @@ const WAYS: [Way; 2] = [
 
 /// Bytes that all that is asked of two damaged files at once may hold.
 const HELD_MAX: usize = 48 << 20;
-/// What all that is asked of one may take, on a machine that does other things too.
+/// Longest time of all queries of one file, on a machine that does other things too.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
 /// A sound file and whether it has digests.
@@ -78,7 +78,7 @@ fn footed(sheet: Sheet, kind: usize) -> Sheet {
     }
 }
 
-/// What was seen of many damaged files.
+/// Counts of outcomes of many damaged files.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     files: u64,

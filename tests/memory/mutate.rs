@@ -19,7 +19,7 @@ use tet_verify::{Level, VerifyOptions};
 use crate::ALLOCATOR;
 
 const MUTATIONS: u64 = 10_000;
-/// What opening, listing, reading and reducing may hold at once: the budget of a read, its
+/// Most memory of opening, listing, reading and reducing: the budget of a read, its
 /// result, and what a file of a few kilobytes needs to be open.
 const HELD_MAX: usize = 48 << 20;
 /// Each dataset is read once and reduced five times, each chunk of it perhaps by many rows.

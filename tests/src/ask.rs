@@ -9,7 +9,7 @@ use tet_query::{Catalog, Coalesce, Dataset, Error, Execution, Hyperslab, Op, Red
 ///
 /// # Errors
 ///
-/// What the file breaks.
+/// Rule that the file breaks.
 pub fn open(source: Source, limits: Limits) -> Result<Catalog, Error> {
     let options = OpenOptions { limits, footer: FooterMode::Required };
     Catalog::from_tet(TetFile::open(source, &options)?)
@@ -19,7 +19,7 @@ pub fn open(source: Source, limits: Limits) -> Result<Catalog, Error> {
 ///
 /// # Errors
 ///
-/// What the file breaks.
+/// Rule that the file breaks.
 pub fn open_bytes(bytes: &[u8]) -> Result<Catalog, Error> {
     open(Source::from_bytes(bytes), Limits::default())
 }
@@ -45,7 +45,7 @@ pub fn small() -> Execution {
 ///
 /// # Errors
 ///
-/// What the dataset or one of its chunks breaks.
+/// Rule that the dataset or one of its chunks breaks.
 pub fn read_all(dataset: &Dataset) -> Result<Vec<u8>, Error> {
     let slab = Hyperslab::whole(dataset.shape());
     Ok(dataset.read(&slab, &small())?.bytes().to_vec())
@@ -57,7 +57,7 @@ pub fn read_all(dataset: &Dataset) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 ///
-/// What the file breaks.
+/// Rule that the file breaks.
 pub fn everything(catalog: &Catalog) -> Vec<Result<Vec<u8>, Error>> {
     let listing = |dataset: &Dataset| format!("{dataset:?} {:?}", dataset.why());
     assert!(catalog.datasets().iter().all(|dataset| !listing(dataset).is_empty()));

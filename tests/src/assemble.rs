@@ -88,13 +88,13 @@ impl Sheet {
         Self { datasets: datasets.to_vec(), ..Self::default() }
     }
 
-    /// The same sheet with a footer of version 1.
+    /// This sheet with a footer of version 1.
     #[must_use]
     pub fn footer(self, json: &str) -> Self {
         self.footer_of(1, json, &[])
     }
 
-    /// The same sheet with any footer.
+    /// This sheet with any footer.
     #[must_use]
     pub fn footer_of(mut self, version: u32, json: &str, spills: &[&[u8]]) -> Self {
         let spills = spills.iter().map(|spill| spill.to_vec()).collect();
@@ -102,7 +102,7 @@ impl Sheet {
         self
     }
 
-    /// The same sheet with digests in its footer.
+    /// This sheet with digests in its footer.
     #[must_use]
     pub fn sealed(self) -> Self {
         Self { sealed: true, ..self }

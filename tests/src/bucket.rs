@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// What goes wrong with one request.
+/// Faults of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BucketFault {
     /// The status, and nothing is done.
@@ -54,7 +54,7 @@ struct Pending {
 #[derive(Default)]
 struct State {
     objects: BTreeMap<String, Object>,
-    /// What was begun and not ended.
+    /// Uploads that are not finished.
     uploads: BTreeMap<String, Pending>,
     /// The blocks of blobs that are in no list.
     blocks: BTreeMap<String, BTreeMap<String, Vec<u8>>>,
@@ -428,7 +428,7 @@ fn listed_uploads(asked: &Asked, state: &State) -> Answer {
     (200, String::new(), body.into_bytes())
 }
 
-/// What is directly below a prefix.
+/// Lists the objects directly below a prefix.
 fn listed(asked: &Asked, state: &State) -> Answer {
     let plain = |text: &str| text.replace("%2F", "/");
     let prefix = asked.query.get("prefix").map(|it| plain(it)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a case is: bytes, and what must become of them.
+//! Cases: bytes, and the outcome that they must have.
 
 use tet_format::{Limits, Rule};
 
@@ -9,11 +9,11 @@ pub struct Accept {
     pub name: &'static str,
     /// The file.
     pub bytes: Vec<u8>,
-    /// What each dataset holds, in file order.
+    /// Contents of each dataset, in file order.
     pub holds: Vec<Holds>,
 }
 
-/// What one dataset holds.
+/// Contents of one dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holds {
     /// Its name.
@@ -37,11 +37,11 @@ pub struct Reject {
     pub rule: Rule,
     /// The byte at which it is broken.
     pub at: u64,
-    /// What the reader is willing to believe.
+    /// Limits of the reader.
     pub limits: Limits,
     /// Who notices.
     pub noticed: Noticed,
-    /// The same file with that one mistake mended, which every reader takes.
+    /// This file without that one mistake, which every reader takes.
     pub twin: Twin,
 }
 
@@ -83,14 +83,14 @@ impl Reject {
         Self { name, bytes, rule, at, limits, noticed: Noticed::Open, twin: Twin::Shape(twin) }
     }
 
-    /// The same case, noticed later.
+    /// This case, noticed later.
     #[must_use]
     pub fn noticed(mut self, noticed: Noticed) -> Self {
         self.noticed = noticed;
         self
     }
 
-    /// The same case under other limits.
+    /// This case under other limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
@@ -105,7 +105,7 @@ pub struct Odd {
     pub name: &'static str,
     /// The file.
     pub bytes: Vec<u8>,
-    /// What is odd about it.
+    /// Code of the note.
     pub code: tet_format::NoteCode,
     /// The byte at which it is.
     pub at: u64,

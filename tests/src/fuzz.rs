@@ -1,4 +1,4 @@
-//! What is done with any bytes: a function for each fuzz target. A panic is a finding.
+//! Operations on any bytes: a function for each fuzz target. A panic is a finding.
 //!
 //! `tests/world/fuzz.rs` gives them every file that is known here, and the corpus of `fuzz/`.
 
@@ -139,7 +139,7 @@ fn verified(bytes: &[u8]) -> Report {
         }
     };
     let how = Execution { digests: DigestPolicy::Always, ..ask::small() };
-    // What is too large for this little memory is not damaged.
+    // Files that are too large for this little memory are not damaged.
     let damaged = |error: &Error| ask::broken(error).is_some();
     // Each file is asked for something else.
     let op = Op::ALL[bytes.iter().map(|&byte| usize::from(byte)).sum::<usize>() % Op::ALL.len()];

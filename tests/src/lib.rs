@@ -1,4 +1,4 @@
-//! What the suites share: files assembled by hand from `docs/spec/format.md`, and the lists of cases.
+//! Shared code of the suites: files assembled by hand from `docs/spec/format.md`, and the lists of cases.
 //!
 //! ```text
 //! ask        opening and reading in a line, and the rule behind an error

@@ -9,7 +9,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What goes wrong with one answer.
+/// Faults of one response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The status, with no bytes.
@@ -24,7 +24,7 @@ pub enum Fault {
     OtherFile,
     /// The whole file with status 200.
     Whole,
-    /// The same in an encoding that does not state its length.
+    /// The whole file in an encoding that does not state its length.
     WholeChunked,
     /// A body with status 200 that does not end.
     WholeEndless,
@@ -96,7 +96,7 @@ impl Server {
         Server::with(files, Pace::default(), |_, _| None)
     }
 
-    /// The same with faults by the number of the request, from 0, and its path.
+    /// A server with faults by the number of the request, from 0, and its path.
     pub fn with(
         files: impl IntoIterator<Item = (String, Vec<u8>)>,
         pace: Pace,

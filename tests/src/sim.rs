@@ -16,7 +16,7 @@ pub use replay::{Image, Replay};
 /// The number of a file.
 pub type Ino = usize;
 
-/// What was done to the disk.
+/// Operations on the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     /// A file without a name and without bytes.

@@ -27,7 +27,7 @@ pub fn is_of_hash(error: &tet_query::Error) -> bool {
     matches!(error, tet_query::Error::Foreign { fault, .. } if fault.rule.id == wanted.id)
 }
 
-/// What hash slots hold, and who says so.
+/// Contents of hash slots, and the flags that announce them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hashes {
     /// Nothing.
@@ -132,13 +132,13 @@ impl Object {
         self
     }
 
-    /// The same under another codec.
+    /// This object under another codec.
     #[must_use]
     pub fn stored(self, key: &str, word: &str) -> Self {
         self.with(key, text(word))
     }
 
-    /// The same with one mask more.
+    /// This object with one mask more.
     #[must_use]
     pub fn masked(mut self, kind: &'static str, method: &'static str, blob: Vec<u8>) -> Self {
         self.masks.push((kind, method, blob));
@@ -185,7 +185,7 @@ impl Object {
 pub struct Message {
     /// Its frames, in their order.
     pub frames: Vec<Frame>,
-    /// What its slots hold.
+    /// Contents of its slots.
     pub hashes: Hashes,
     /// Whether it says how long it is.
     pub is_stream: bool,

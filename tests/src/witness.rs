@@ -1,4 +1,4 @@
-//! What a sound file answers, and what is said when the same file is damaged.
+//! Results of a sound file, and those of the damaged file.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tet_query::{Catalog, DigestPolicy, Error, Execution, Hyperslab, Integrity, O
 use crate::ask;
 use crate::meter::Bytes;
 
-/// What is computed of every dataset beside its values.
+/// Reductions of every dataset, beside its values.
 const OPS: [Op; 4] = [Op::Sum, Op::Min, Op::Mean, Op::Median];
 
 /// How a file is asked.
@@ -36,7 +36,7 @@ pub struct Witness {
     answers: Vec<Answer>,
 }
 
-/// What became of the answers of a damaged file.
+/// Outcomes of the queries of a damaged file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Answers that are errors.

@@ -11,7 +11,7 @@ use tet_format::write::DatasetSpec;
 /// A dataset to write: what it is and all its elements, row-major.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// What it is.
+    /// Specification of the dataset.
     pub spec: DatasetSpec,
     /// Its elements.
     pub elements: Vec<u8>,

@@ -17,7 +17,7 @@ use self::cbor::{entry, text, uint, uints};
 
 pub use self::kinds::kinds;
 
-/// What is said of the stored bytes.
+/// Checksum of the stored bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {
     /// Nothing.
@@ -46,7 +46,7 @@ pub struct Tensor {
     pub blob: Vec<u8>,
     /// Where they go.
     pub place: Place,
-    /// What is said of them.
+    /// Their checksum.
     pub seal: Seal,
     /// Whether the entry states how many fields it has.
     pub counted: bool,
@@ -89,20 +89,20 @@ impl Tensor {
         self
     }
 
-    /// The same tensor with these zstd frames for a blob.
+    /// This tensor with these zstd frames for a blob.
     #[must_use]
     pub fn framed(self, frames: Vec<u8>) -> Self {
         let size = uint(frames.len() as u64);
         Tensor { blob: frames, ..self }.with("encoding", text("zstd")).with("size", size)
     }
 
-    /// The same tensor with a checksum.
+    /// This tensor with a checksum.
     #[must_use]
     pub fn sealed(self, seal: Seal) -> Self {
         Tensor { seal, ..self }
     }
 
-    /// The same tensor in another place.
+    /// This tensor at another offset.
     #[must_use]
     pub fn at(self, place: Place) -> Self {
         Tensor { place, ..self }

@@ -35,7 +35,7 @@ const CONTAINERS: [(&str, bool); 10] = [
     ("a.zarr.zip", false),
 ];
 
-/// What goes wrong from some read on.
+/// Faults from some read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// Reads of this byte fail.

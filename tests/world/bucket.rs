@@ -40,7 +40,7 @@ fn bucket(
     bucket_by(faults, &[("GS_ACCESS_KEY_ID", "key"), ("GS_SECRET_ACCESS_KEY", "key")])
 }
 
-/// The same with these variables for Google.
+/// A bucket with these variables for Google.
 fn bucket_by(
     faults: impl Fn(usize) -> Option<BucketFault> + Send + Sync + 'static,
     google: &'static [(&'static str, &'static str)],
@@ -89,7 +89,7 @@ fn elements(path: impl AsRef<Path>) -> Vec<u8> {
     read.value.bytes().to_vec()
 }
 
-/// What is in these files, one after the other.
+/// Contents of these files, one after the other.
 fn joined(files: &[PathBuf]) -> Vec<u8> {
     files.iter().flat_map(elements).collect()
 }
@@ -136,7 +136,7 @@ fn a_folder_in_a_bucket_grows_as_one_on_a_disk() {
     replaced.tet.overwrite = Overwrite::Replace;
     convert(&files[1], URL, &replaced).unwrap();
     assert!(elements(URL) == elements(&files[1]));
-    // What no manifest names is removed a day later.
+    // Parts that no manifest names are removed a day later.
     assert_eq!(tet_convert::remove_unused_parts(URL.as_ref()).unwrap(), []);
     store.age(25 * 3600);
     store.put("/bucket/day.tets/part-00000000000000ff.tet", b"of a program that appends now");

@@ -111,7 +111,7 @@ fn npy(salt: u32) -> Vec<u8> {
     bytes
 }
 
-/// What a command left behind.
+/// Outcome of a command.
 #[derive(PartialEq, Eq)]
 struct Outcome {
     status: ExitStatus,
@@ -210,7 +210,7 @@ struct Trial<'a> {
     line: &'static str,
     flags: String,
     attack: Attack,
-    /// What the command answers undisturbed.
+    /// Outcome of the undisturbed command.
     before: &'a Outcome,
 }
 
@@ -258,7 +258,7 @@ impl Trial<'_> {
         Err(if code == 0 { "a wrong answer" } else { "an error of no state" }.to_owned())
     }
 
-    /// What the command answers when the file was changed before.
+    /// Outcome of the command when the file was changed before.
     fn after(&self, step_count: usize) -> Outcome {
         let (path, next) = self.files.lay(self.name());
         let file = self.attack.open(&path);
@@ -314,7 +314,7 @@ fn a_file_that_changes_while_it_is_read_gives_no_wrong_answer() {
             "{attack:?}: {before} before, {after} after, {noticed} changed, {refused} refused"
         );
         assert_eq!(before + after + noticed + refused, COMMANDS.len() * WAYS.len());
-        // What is drawn from the whole time of a command falls into its reading often enough.
+        // Random times within a command fall into its reads often enough.
         assert!(attack == Attack::Replace || 0 < noticed, "SEED={seed}: {attack:?} never seen");
         changed += noticed;
     }

@@ -52,7 +52,7 @@ fn temporary_files(pid: u32, folder: &Path) -> BTreeMap<u64, (u64, u64)> {
     open.filter_map(of).collect()
 }
 
-/// What a bucket sees of the program that writes to it, at each request.
+/// Requests to a bucket from the program that writes to it.
 #[derive(Clone, Default)]
 struct Watch(Arc<Mutex<Seen>>);
 
@@ -115,7 +115,7 @@ fn to<'a>(input: &'a str, out: &'a str, options: &[&'a str]) -> Vec<&'a str> {
     [&["convert", input, out, "--force", "-q"], options, timeless].concat()
 }
 
-/// The same bytes as a local file, whichever format; parts arrive before the file is complete, and of those that are not
+/// An upload has the bytes of a local file, in every format; parts arrive before the file is complete, and of those not
 /// written again nothing stays on the disk.
 #[test]
 fn parts_arrive_while_a_file_is_made() {
@@ -240,7 +240,7 @@ fn bytes_that_stay_are_copied_on_the_server() {
         let grown = object.len() / (8 << 20) - 5;
         let (copied, sent) = (count(&log, "COPY"), count(&log, "PUT"));
         assert!(4 <= copied && sent <= 2 + grown, "{about}: {copied} copied, {sent} sent");
-        // What opens the file, and the ends of what is copied.
+        // Reads that open the file, and the ends of the copied spans.
         assert!(count(&log, "GET") <= 8, "{about}: {log:?}");
     }
 }

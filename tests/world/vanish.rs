@@ -59,7 +59,7 @@ fn nothing_is_gone_without_a_word() {
     assert!(!is_full || only.is_some() || all >= 10_000, "{all}");
 }
 
-/// What becomes of each change, or of some of them.
+/// Outcomes of each change, or of some of them.
 fn fates(sample: &Sample, folder: &Path, is_full: bool) -> Vec<(Change, Fate)> {
     let judge = Judge::new(sample, folder);
     let changes = changes(sample);

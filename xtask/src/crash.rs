@@ -9,7 +9,7 @@
 //! ```
 //!
 //! It takes minutes and needs Linux, `strace` and the right to mount, so it is no part of `ci`.
-//! What it cannot do fails: nothing is skipped.
+//! A scene that cannot be made fails the run: nothing is skipped.
 
 mod content;
 mod edits;
@@ -43,7 +43,7 @@ struct Case {
     kind: Kind,
 }
 
-/// What becomes of the target.
+/// Outcomes of the target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// It is made of another file; `--force` replaces it, which is a copy of this input then.
@@ -146,7 +146,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// What was tried with one command, and what became of its target.
+/// Trials of one command, and the outcomes of its target.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     calls: usize,

@@ -36,7 +36,7 @@ struct Fixture {
     footer: Footer,
 }
 
-/// What the end of a file says.
+/// Contents of the end of a file.
 #[derive(Clone, Copy, PartialEq)]
 enum Footer {
     /// No history and no metadata.

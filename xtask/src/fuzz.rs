@@ -60,7 +60,7 @@ const COVERAGE: [&str; 6] = [
 const BOOTSTRAP: (&str, &str) = ("RUSTC_BOOTSTRAP", "1");
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
-/// What a single execution may take before it counts as a failure.
+/// Bounds of a single execution; beyond them it counts as a failure.
 const BOUNDS: [&str; 3] = ["-rss_limit_mb=512", "-timeout=10", "-max_len=8192"];
 
 /// What to run.

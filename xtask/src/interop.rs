@@ -99,7 +99,7 @@ fn fresh(folder: &Path) -> Result<PathBuf> {
     Ok(folder.to_path_buf())
 }
 
-/// What a script of the side of Python says.
+/// Output of a script of the side of Python.
 fn script(
     python: &Path,
     script: &str,

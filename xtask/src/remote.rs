@@ -213,7 +213,7 @@ impl World {
         self.write_zarr_to(server)
     }
 
-    /// The same for a Zarr hierarchy, whose chunks are objects, and which is not replaced at all.
+    /// Writes a Zarr hierarchy, whose chunks are objects, and which is not replaced at all.
     fn write_zarr_to(&self, server: &Server) -> Result<()> {
         let local = self.files.join("climate.tet").display().to_string();
         let url = format!("{}/written/climate.zarr", server.bucket);

@@ -6,6 +6,7 @@
 //! reach   every source file is reached by a `mod` line       (src folders)
 //! circles files import each other in no circle               (`use` lines)
 //! ratchet  shared names and missing examples may not grow in number
+//! words   vague names and comments may not grow in number
 //! ```
 
 mod circles;
@@ -13,6 +14,7 @@ mod edges;
 mod ratchet;
 mod reach;
 mod text;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +22,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::run;
 
-/// What tidy found: a fault fails, a warning is only printed.
+/// Results of tidy: a fault fails, a warning is only printed.
 #[derive(Default)]
 pub(crate) struct Findings {
     faults: Vec<String>,
@@ -34,6 +36,15 @@ impl Findings {
 
     fn warn(&mut self, place: impl std::fmt::Display, what: impl std::fmt::Display) {
         self.warnings.push(format!("{place}: {what}"));
+    }
+
+    /// Compares a count that may fall and not rise with its bound.
+    fn ratchet(&mut self, kind: &str, count: usize, bound: usize) {
+        if bound < count {
+            self.fault("workspace", format!("{count} {kind}; there were {bound}"));
+        } else if count < bound {
+            self.warn("workspace", format!("{count} {kind}; lower the bound of {bound}"));
+        }
     }
 }
 
@@ -54,6 +65,7 @@ pub(crate) fn run() -> Result<()> {
     reach::check(root, &files, &mut findings)?;
     circles::check(root, &files, &mut findings)?;
     ratchet::check(root, &files, &mut findings)?;
+    words::check(&files, &mut findings)?;
     for warning in &findings.warnings {
         eprintln!("warning: {warning}");
     }

@@ -216,12 +216,12 @@ impl Scene<'_> {
     }
 }
 
-/// What is wrong with an answer of a command of which a call failed.
+/// Fault in the output of a command of which a call failed.
 fn fault(plain: &Outcome, outcome: &Outcome, command: &str) -> Option<String> {
     let is_same = outcome.printed == plain.printed && outcome.written == plain.written;
     match outcome.code {
         Some(0) if is_same => None,
-        // What cannot be read is listed, with the reason.
+        // Unreadable files are listed, with the reason.
         Some(0) if command == "info" && names_error(&outcome.printed) => None,
         Some(0) => Some(format!("another answer and exit 0; {}", outcome.errors.trim())),
         // Differences, and errors that a check found.

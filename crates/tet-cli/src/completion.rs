@@ -72,7 +72,7 @@ fn datasets(catalog: &Catalog, current: &str) -> Vec<String> {
     texts.map(|text| format!("{name}[{text}")).collect()
 }
 
-/// What can be selected of the dataset on the line, or of any.
+/// Slices of the dataset on the line, or of any.
 fn slices(catalog: &Catalog, current: &str) -> Vec<String> {
     let words = words();
     let named = words.iter().find_map(|word| catalog.find(word.to_str()?).ok());
@@ -131,7 +131,7 @@ fn dims(datasets: &[&Dataset]) -> Vec<String> {
     dims
 }
 
-/// What stands before the last of several entries, and that entry.
+/// Splits a text before the last of several entries.
 fn last_entry(text: &str) -> (&str, &str) {
     let at = text.rfind(',').map_or(0, |comma| comma + 1);
     let entry = text[at..].trim_start();

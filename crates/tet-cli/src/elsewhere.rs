@@ -1,4 +1,4 @@
-//! What people look for and the command does not compute, and where it is computed.
+//! Computations that people look for and the command does not have, and where to find them.
 
 /// Groups of months, seasons and years.
 pub(crate) const MONTHS: &str = "months and seasons are selected (-s time.month=6:8, -s time.season=JJA) and not grouped by; \

@@ -131,7 +131,7 @@ pub struct Facts {
     pub notes: Vec<String>,
     /// The names of the existing datasets, if the requested one does not exist.
     pub datasets: Vec<String>,
-    /// What to do.
+    /// Advice on how to continue.
     pub hint: Option<String>,
     /// The file, as the user wrote it.
     pub file: Option<String>,

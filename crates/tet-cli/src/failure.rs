@@ -90,11 +90,11 @@ fn path_hint(failure: Failure, error: &tet_io::Error) -> Failure {
     }
 }
 
-/// What to do about several archives in one file.
+/// Advice about several archives in one file.
 const SEVERAL: &str = "write each archive to a file of its own; of a folder of .distcp files \
     torch.distributed.checkpoint.format_utils.dcp_to_torch_save makes one file";
 
-/// What to do about an archive that cannot be read.
+/// Advice about an archive that cannot be read.
 fn archive_advice(fault: &tet_convert::ZipFault) -> &'static str {
     match fault {
         tet_convert::ZipFault::Damaged { .. } => "fetch or copy the file again",
@@ -241,7 +241,7 @@ fn incomplete(fault: &ForeignFault, message: String) -> Failure {
     broken_foreign_rule(fault, message).hint(hint)
 }
 
-/// The same for another container.
+/// Failure of a broken rule of another container.
 fn broken_foreign_rule(fault: &ForeignFault, message: String) -> Failure {
     foreign_rule_at(fault.rule, fault.at, message)
 }
@@ -253,13 +253,13 @@ fn foreign_rule_at(rule: &ForeignRule, at: u64, message: String) -> Failure {
     Failure::new(exit, rule.id, message).hint(rule.hint).at(place)
 }
 
-/// The same in a file of a container of several.
+/// Adds the shard in which a failure occurred.
 fn in_shard(mut failure: Failure, shard: String) -> Failure {
     failure.place.shard = Some(shard);
     failure
 }
 
-/// The same in a line of a text.
+/// Adds the line of a text in which a failure occurred.
 fn in_line(mut failure: Failure, line: u64) -> Failure {
     failure.place.line = Some(line);
     failure
@@ -419,9 +419,9 @@ fn of_container(fault: &ContainerFault, message: String) -> Failure {
     }
 }
 
-/// What to do about positions of several datasets.
+/// Advice about positions of several datasets.
 const NAME_AXES: &str = "name the axes, as in time#0:10, or give --dataset";
-/// What to do about elements that are parts of bytes.
+/// Advice about elements that are parts of bytes.
 const AT_BYTES: &str = "start and end the slice of the last axis at a byte, or write all elements";
 
 /// How long sparse tensors are written.

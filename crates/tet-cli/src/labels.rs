@@ -1,4 +1,4 @@
-//! What is known of the positions and the values of a dataset for those who look at them: labels and units.
+//! Labels and units of the positions and the values of a dataset.
 
 use tet_query::{AttrText, AxisSlice, Dataset, LabelLookup, Labels, Moments};
 
@@ -28,7 +28,7 @@ pub(crate) fn is_packed(dataset: &Dataset) -> bool {
     PACKING.iter().any(|key| dataset.attrs.contains_key(*key))
 }
 
-/// What a dataset's values are: its `long_name`, else its `standard_name`; empty without them.
+/// Name of a dataset's values: its `long_name`, else its `standard_name`; empty without them.
 #[must_use]
 pub(crate) fn long_name(dataset: &Dataset) -> String {
     let text = |key: &&str| match dataset.attrs.get(*key) {

@@ -128,7 +128,7 @@ pub(crate) fn memory_hint(opened: &Opened, memory_len: u64) -> Option<u64> {
     opened.tet.as_ref()?.index().header().memory_hint(memory_len)
 }
 
-/// The same, changed by the options of the command line.
+/// Opens a file with the options of the command line applied.
 #[must_use]
 pub(crate) fn with_flags(mut how: Execution, args: &ReadArgs) -> Execution {
     if args.threads > 0 {
@@ -178,7 +178,7 @@ pub(crate) fn warnings_of_all(opened: &Opened, args: &ReadArgs) -> Vec<String> {
     warnings(opened, args).into_iter().chain(left_out).collect()
 }
 
-/// What is wrong with a file, but for what its datasets list.
+/// Findings about a file, without those that its datasets list.
 pub(crate) fn findings(opened: &Opened) -> impl Iterator<Item = String> {
     let text = |it: &Finding| match (opened.is_form(it), opened.is_loss(it)) {
         (true, _) => malformation(it),

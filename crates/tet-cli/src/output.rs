@@ -50,7 +50,7 @@ pub(crate) fn format(name: &Path) -> Result<Format> {
     writable(name).map(|(format, _)| format)
 }
 
-/// What a file of an output can hold, by the name whose suffix chooses its format.
+/// Capabilities of an output file, by the name whose suffix chooses its format.
 ///
 /// # Errors
 ///

@@ -57,7 +57,7 @@ struct Paged {
 }
 
 enum State {
-    /// What was printed, which may fit the terminal.
+    /// Printed bytes, which may fit the terminal.
     Held(Vec<u8>),
     /// There is no pager.
     Direct,
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    /// What the streams and the pager get of `count` lines, on a terminal of five.
+    /// Output of the streams and the pager for `count` lines, on a terminal of five.
     fn printed(words: &[&str], count: usize) -> (String, String, Option<String>) {
         let folder = tempfile::tempdir().unwrap();
         let there = folder.path().join("paged");

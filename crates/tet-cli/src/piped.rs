@@ -52,7 +52,7 @@ pub(crate) fn copy(command: &Command, context: &mut Context<'_>) -> Result<Optio
 ///
 /// # Errors
 ///
-/// What `make` returns; standard output is a terminal; what was made is not one file; the copy cannot be written.
+/// The error of `make`; standard output is a terminal; the output is not one file; the copy cannot be written.
 pub(crate) fn output<'c, T>(
     name: &Path,
     context: &mut Context<'c>,
@@ -62,7 +62,7 @@ pub(crate) fn output<'c, T>(
     text_output(name, context, make)
 }
 
-/// The same for a file of text, which a terminal takes too.
+/// Writes a file of text, which a terminal takes too.
 ///
 /// # Errors
 ///

@@ -29,7 +29,7 @@ impl fmt::Display for Size {
 }
 
 impl Size {
-    /// The same in fewer characters, for tables: `61.2K`.
+    /// The size in fewer characters, for tables: `61.2K`.
     #[must_use]
     pub(crate) fn brief(self) -> String {
         self.to_string().replace(" B", "").replace("iB", "").replace(' ', "")

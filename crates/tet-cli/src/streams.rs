@@ -22,7 +22,7 @@ const WIDTH_DEFAULT: usize = 80;
 /// The height of the terminal if it is unknown.
 const ROWS_DEFAULT: usize = 24;
 
-/// What runs if `PAGER` is not set.
+/// Pager if `PAGER` is not set.
 const PAGER_DEFAULT: &str = "if command -v less >/dev/null; then exec less; else exec cat; fi";
 
 /// Standard input, output and error, and the environment.
@@ -221,13 +221,13 @@ impl Streams {
 pub struct Sink(Arc<std::sync::Mutex<Vec<u8>>>);
 
 impl Sink {
-    /// What was written so far.
+    /// Bytes written so far.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         self.0.lock().map(|bytes| bytes.clone()).unwrap_or_default()
     }
 
-    /// What was written so far, as text.
+    /// Text written so far.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()

@@ -47,7 +47,7 @@ pub(crate) struct Target<'a> {
     pub(crate) dataset: Lent<'a, Dataset>,
     /// The part.
     pub(crate) slab: Hyperslab,
-    /// What the slice took for granted.
+    /// Assumptions of the slice.
     pub(crate) notes: Vec<SelectionNote>,
     /// The axes along which positions are taken one by one.
     taken: TakenAxes,
@@ -62,7 +62,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What to do about an output of nothing.
+/// Advice about an output without elements.
 pub(crate) const ALLOW_EMPTY: &str = "--allow-empty writes it without elements";
 
 /// Checks that something is selected before it is written.
@@ -81,7 +81,7 @@ pub(crate) fn check_written<'n>(
 }
 
 impl Target<'_> {
-    /// The same part of the dataset in another view of the catalog.
+    /// This selection in another view of the catalog.
     ///
     /// # Errors
     ///

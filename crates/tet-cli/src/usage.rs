@@ -50,7 +50,7 @@ pub(crate) fn report(
     let tip = suggest(&mut error, args);
     if !asked && early.json {
         let text = without_secrets(args, error.to_string());
-        // What is missing is listed on lines of its own.
+        // Missing arguments are listed on lines of their own.
         let message = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
         let message = message.collect::<Vec<_>>().join(" ");
         let failure = Failure::usage("usage", message.trim_start_matches("error: "));
@@ -120,7 +120,7 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
     Some(tip)
 }
 
-/// What options of other programs are called here.
+/// Options of other programs, with their names here.
 const OPTIONS: [(&[&str], &str); 15] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
     (&["filter", "condition"], "--where TEST uses only elements that pass it"),
@@ -157,7 +157,7 @@ const OPTIONS: [(&[&str], &str); 15] = [
     (&["verbose", "v", "debug"], "`tet explain` shows what a query reads"),
 ];
 
-/// What commands of other programs are called here.
+/// Commands of other programs, with their names here.
 const COMMANDS: [(&[&str], &str); 17] = [
     (&["show", "view", "print", "values", "get", "read"], "tet cat FILE DATASET"),
     (&["select", "slice", "subset", "extract", "crop"], "tet cat FILE 'DATASET[SLICE]' -o OUT"),
@@ -184,7 +184,7 @@ const COMMANDS: [(&[&str], &str); 17] = [
 /// Verbs of `tet edit`, which are no commands of their own.
 const EDITS: [&str; 7] = ["rename", "drop", "set", "append", "compact", "repack", "delete"];
 
-/// What to write instead of an option that a command has not.
+/// Replacement of an option that a command does not have.
 fn of_option(name: &str, own: &clap::Command) -> Option<String> {
     if own.get_name() == "diff" && ["o", "output", "out"].contains(&name) {
         return Some(format!(
@@ -226,7 +226,7 @@ fn of_option(name: &str, own: &clap::Command) -> Option<String> {
     Some(format!("a similar argument exists: '--{near}'"))
 }
 
-/// What to write instead of a command that is none; `None` where the parser's suggestion stays.
+/// Replacement of an unknown command; `None` where the parser's suggestion stays.
 fn of_command(name: &str) -> Option<String> {
     if tet_query::Op::ALL.iter().any(|op| crate::args::flag(*op) == name) {
         return Some(format!("tet query FILE DATASET --{name}"));

@@ -99,7 +99,7 @@ impl Group {
         if first.is_empty() {
             return vec![format!("{rest} ({count} times)")];
         }
-        // What is said of one is said of each.
+        // A statement about one is a statement about each.
         let is_of_each = ["is", "has", "contains"].iter().any(|verb| {
             rest.strip_prefix(' ')
                 .and_then(|rest| rest.strip_prefix(verb))

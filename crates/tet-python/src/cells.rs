@@ -116,7 +116,7 @@ fn nulls<'py>(
     Ok(Some(numpy::of_bytes(py, &bytes, "bool", shape)?))
 }
 
-/// What an axis of a result is: its kind, and what belongs to it.
+/// An axis of a result: its kind, and its labels or bounds.
 fn along(py: Python<'_>, along: &Along) -> PyResult<Py<PyAny>> {
     match along {
         Along::Axis(axis) => ("axis", *axis).into_py_any(py),

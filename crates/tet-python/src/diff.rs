@@ -1,4 +1,4 @@
-//! What differs between two files.
+//! Differences between two files.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use crate::file::{OpenFile, key};
 use crate::options::{self, Values, extract};
 use crate::run::{Job, detached};
 
-/// What is asked of a comparison, as Python passes it.
+/// Arguments of a comparison, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Asked {

@@ -107,7 +107,7 @@ impl fmt::Display for Raised {
 
 impl std::error::Error for Raised {}
 
-/// What an object of Python raised while it read a file: [`raise`] gives it as the cause of an exception.
+/// Wraps the exception of an object of Python that read a file: [`raise`] gives it as the cause of an exception.
 pub(crate) fn raised(error: PyErr) -> std::io::Error {
     let kind = Python::attach(|py| match () {
         () if error.is_instance_of::<PyFileNotFoundError>(py) => ErrorKind::NotFound,

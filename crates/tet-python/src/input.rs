@@ -1,4 +1,4 @@
-//! What is read: a path, a URL, or an object of Python that reads a file or the files of a folder.
+//! Inputs: a path, a URL, or an object of Python that reads a file or the files of a folder.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;

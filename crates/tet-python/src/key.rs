@@ -10,7 +10,7 @@ use tet_query::{Axis, AxisSlice};
 
 use crate::numpy;
 
-/// What becomes of an axis of what was read.
+/// Treatment of an axis of the elements that were read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
     Whole,
@@ -120,7 +120,7 @@ impl Key {
         Ok(())
     }
 
-    /// What was read, as the key has it.
+    /// The elements that were read, as the key selects them.
     ///
     /// # Errors
     ///

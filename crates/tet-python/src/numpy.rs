@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyByteArray, PyTuple};
 
-/// What is called on every read.
+/// Functions that every read calls.
 struct Calls {
     empty: Py<PyAny>,
     ndarray: Py<PyAny>,

@@ -59,7 +59,7 @@ pub(crate) fn decoding(values: Values) -> Decoding {
     Decoding { values, ..Decoding::default() }
 }
 
-/// What the caller asks for of packed and masked values.
+/// Options of the caller for packed and masked values.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Values {
     /// They are used as they are stored.
@@ -78,7 +78,7 @@ pub(crate) fn unknown(what: &str, name: &str, known: &str) -> PyErr {
     PyValueError::new_err(format!("{what}={name:?} is not one of {known}"))
 }
 
-/// What is asked, from a dict of Python. The error of a value names its key.
+/// Options from a dict of Python. The error of a value names its key.
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@ use crate::read::check_len;
 use crate::run::{Job, detached};
 use crate::selected::{Selected, within};
 
-/// What is selected of an axis that appears.
+/// Selection of an axis that appears.
 enum Item {
     /// One position; the axis disappears.
     At(u64),

@@ -14,7 +14,7 @@ use crate::file::OpenFile;
 use crate::run::{Job, detached};
 use crate::selected::Selected;
 
-/// What a document would read.
+/// Reads of a document.
 struct Reads {
     op: &'static str,
     dataset: String,
@@ -138,7 +138,7 @@ fn reads(resolved: &Resolved, how: &Execution) -> Result<Reads, tet_document::Er
     Ok(Reads { op, dataset, plan, run_count, run_len, cost })
 }
 
-/// What a document asks for.
+/// Name of the kind of a query.
 fn name(ask: &Ask) -> &'static str {
     match ask {
         Ask::Values(_) => "values",

@@ -23,7 +23,7 @@ use tet_net::{FileVersion, RangeAnswer, RangeFailure, RangeSource, Remote, Setti
 use crate::buffer::ReadMemory;
 use crate::error::{is_changed, raised};
 
-/// What is read of a file at first, where it is one of many.
+/// Bytes of the first read of a file, where it is one of many.
 const HEAD_LEN: u64 = 256 << 10;
 
 /// The file that an object reads.
@@ -56,7 +56,7 @@ pub(crate) fn open_at_once(
         let head = ReadMemory::of(&head)?.bytes().to_vec();
         let is_whole = head.len() as u64 == len;
         is_long.store(HEAD_LEN < len && !is_whole, Ordering::Relaxed);
-        // What is read as a whole is of one version. Its bytes tell it from others.
+        // Bytes that are read as a whole are of one version. They tell it from others.
         let etag = etag.or_else(|| is_whole.then(|| digest(&head)));
         let version = FileVersion { len, etag, ..FileVersion::default() };
         PyRanges::of(py, object, (name, version), Some(head))
@@ -79,7 +79,7 @@ struct PyRanges {
     version: FileVersion,
     /// Whether each request is one for the version.
     is_pinned: bool,
-    /// What was read before the file is opened, in place of what is read then.
+    /// Bytes that were read before the file is opened, in place of the first read.
     head: Mutex<Option<Vec<u8>>>,
     /// Ranges that were read.
     count: AtomicU64,

@@ -18,7 +18,7 @@ use crate::selected::Selected;
 /// The reductions of a summary; the last one is of floats alone.
 const SUMMARY: [Op; 5] = [Op::Min, Op::Max, Op::Mean, Op::Std, Op::InfCount];
 
-/// What is asked of a reduction, as Python passes it.
+/// Arguments of a reduction, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Asked {

@@ -12,7 +12,7 @@ use crate::file::OpenFile;
 use crate::options::{extract, unknown};
 use crate::run::{Job, detached};
 
-/// What is asked of references, as Python passes it.
+/// Arguments of references, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Asked {

@@ -276,7 +276,7 @@ fn options((overwrite, stats): (bool, bool)) -> WriteOptions {
     WriteOptions { overwrite, statistics: statistics_choice(stats), ..WriteOptions::default() }
 }
 
-/// What was done, for the history of the file.
+/// Row of the operation for the history of the file.
 fn row(operation: &str, target: &Path) -> HistoryRow {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -16,7 +16,7 @@ use crate::check::finding;
 use crate::options::extract;
 use crate::run::{Job, detached};
 
-/// What is asked of a repair, as Python passes it.
+/// Arguments of a repair, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Asked {
@@ -35,7 +35,7 @@ struct Asked {
     memory: Option<u64>,
 }
 
-/// What a repair does, or would do.
+/// Edits of a repair, done or planned.
 #[derive(Default)]
 struct Repaired {
     edits: Vec<Seen>,

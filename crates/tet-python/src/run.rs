@@ -116,7 +116,7 @@ where
     }
 }
 
-/// What the work has to give, or the exception of its error.
+/// The result of the work, or the exception of its error.
 fn settled<T, E: Into<tet::Error>>(
     py: Python<'_>,
     outcome: std::thread::Result<Result<T, E>>,
@@ -202,7 +202,7 @@ fn report(job: &Job<'_>, count: &Count, reported: &mut Option<(u64, u64)>) -> Py
     Ok(())
 }
 
-/// What a panic had to say.
+/// Message of a panic.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()

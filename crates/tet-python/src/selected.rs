@@ -64,7 +64,7 @@ fn bytes_of(dataset: &Dataset) -> Option<Dataset> {
     tet_convert::as_bytes(dataset).filter(|bytes| bytes.shape() == dataset.shape())
 }
 
-/// What the elements of a dataset are called in memory: narrower floats than those of a byte, and quantized numbers, are
+/// Name of the elements of a dataset in memory: narrower floats than those of a byte, and quantized numbers, are
 /// the numbers that they are decoded to.
 fn type_in_memory(dataset: &Dataset) -> &str {
     match dataset.dtype.filter(|_| dataset.blocks().is_some() && bytes_of(dataset).is_none()) {
@@ -92,7 +92,7 @@ impl Selected {
         Ok(Selected { state, index, slab, picks, turns, dtype_name, memory })
     }
 
-    /// The same dataset with another selection.
+    /// This dataset with another selection.
     pub(crate) fn with(
         &self,
         py: Python<'_>,
@@ -120,7 +120,7 @@ impl Selected {
         &self.state
     }
 
-    /// What is selected, before picks.
+    /// The selection, before picks.
     pub(crate) fn slab(&self) -> &Hyperslab {
         &self.slab
     }
@@ -423,7 +423,7 @@ impl Selected {
         Ok(dataset.why().filter(|_| !tet_convert::is_opaque(dataset)).map(ToString::to_string))
     }
 
-    /// The same dataset with other slices, each (start, stop, step, whether it appears), and with no picks.
+    /// This dataset with other slices, each (start, stop, step, whether it appears), and with no picks.
     fn with_slices(
         &self,
         py: Python<'_>,

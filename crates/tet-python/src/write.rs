@@ -19,7 +19,7 @@ use crate::input::Input;
 use crate::options::{Values, decoding, digests, extract, statistics_choice, unknown};
 use crate::run::{Job, detached};
 
-/// What is asked of a conversion, as Python passes it.
+/// Arguments of a conversion, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Asked {

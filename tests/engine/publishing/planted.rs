@@ -32,7 +32,7 @@ impl std::fmt::Debug for Bug {
     }
 }
 
-/// What is done otherwise than the publisher asks.
+/// Deviations from the calls of the publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrap {
     /// The file is not synced.
@@ -45,7 +45,7 @@ pub(crate) enum Wrap {
     SyncAgain,
     /// A sync that failed is taken for one that did not.
     SyncIgnored,
-    /// What a write did not take is forgotten.
+    /// Bytes that a write did not take are forgotten.
     ShortWrite,
     /// A write that failed is taken for one that did not.
     WriteIgnored,
@@ -199,7 +199,7 @@ impl VfsFile for PlantedFile {
 
 const HIDDEN: &str = "folder/.t.tet.tet-0123456789abcdef.tmp";
 
-/// What publishing is, in one breath.
+/// All calls of publishing, in order.
 pub(crate) fn by_the_book(fs: &SimFs) -> io::Result<()> {
     let result = write_hidden(fs, |out| {
         out.write_all(&new())?;

@@ -1,4 +1,4 @@
-//! The same for HDF5 files: each breaks its rule, in bounded memory and work, and its other dataset is read.
+//! Hostile HDF5 files: each breaks its rule, in bounded memory and work, and its other dataset is read.
 
 use std::sync::Arc;
 

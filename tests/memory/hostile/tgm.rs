@@ -1,4 +1,4 @@
-//! The same for Tensogram files, and streams that are cut.
+//! Hostile Tensogram files, and streams that are cut.
 
 use std::sync::Arc;
 

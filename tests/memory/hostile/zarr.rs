@@ -1,4 +1,4 @@
-//! The same for Zarr hierarchies in zip files and references.
+//! Hostile Zarr hierarchies in zip files and references.
 
 use std::io::{Cursor, Write};
 
@@ -74,7 +74,7 @@ fn shard(entries: [u64; 4]) -> Vec<Member> {
     vec![bad("[2]", "[2]", &shards(1)), member("bad/c/0", bytes)]
 }
 
-/// What a file claims, its bytes, and the rule that `verify` finds broken.
+/// Name of a claim, the bytes of the file, and the rule that `verify` finds broken.
 type Claim = (&'static str, Vec<u8>, Option<&'static str>);
 
 fn claims() -> Vec<Claim> {

@@ -1,6 +1,6 @@
-//! The same for Tensogram files: twenty thousand mutations, a file of each kind in turn.
+//! Mutations of Tensogram files: twenty thousand, a file of each kind in turn.
 //!
-//! What is held here: an object whose slot holds the hash that it held before gives the elements that
+//! Law of these tests: an object whose slot holds the hash that it held before gives the elements that
 //! it gave before, or an error, or else `verify` names it.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ use crate::ALLOCATOR;
 const MUTATIONS: u64 = 20_000;
 /// No object of more bytes is read: a few bytes of a payload may stand for it.
 const LEN_MAX: u64 = 1 << 20;
-/// What opening, reading and verifying may hold at once, for each byte of the file.
+/// Most memory of opening, reading and verifying, for each byte of the file.
 const HELD_FACTOR: usize = 128;
 /// And beside that: the elements of one object, those before two stages, masks, and a table.
 const HELD_MAX: usize = 6 * (1 << 20);
@@ -92,7 +92,7 @@ fn read(file: &TensogramFile, object: &ObjectAt) -> Option<tet_tensogram::Result
     Some(plan.decode(&region, &mut out).map(|()| out))
 }
 
-/// What was seen of the mutations.
+/// Counts of outcomes of the mutations.
 #[derive(Debug, Default)]
 struct Tally {
     opened: u64,
@@ -156,7 +156,7 @@ fn look(fixture: &Fixture, source: &Source, place: &str, tally: &mut Tally) {
     query(&file, source, place);
 }
 
-/// The same by a catalog.
+/// Queries the file by a catalog.
 fn query(file: &TensogramFile, source: &Source, place: &str) {
     // Without a magic at its start a file is of no known format.
     let Ok(opened) = tet_convert::open_source(source.clone(), &OpenOptions::default()) else {

@@ -1,7 +1,7 @@
-//! The same for zTensor files: twenty thousand mutations, a file of each kind in turn.
+//! Mutations of zTensor files: twenty thousand, a file of each kind in turn.
 //!
 //! The index of a zTensor file has no checksum, so a change of it may say something else that holds.
-//! What is held here: an entry that is as it was, with a checksum, gives its elements or an error,
+//! Law of these tests: an entry that is as it was, with a checksum, gives its elements or an error,
 //! and `verify` names it when its bytes are others.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const MUTATIONS: u64 = 20_000;
 const PLANNED_STEP: u64 = 16;
 /// No tensor of more bytes is read: a few bytes of a frame may stand for it.
 const LEN_MAX: u64 = 1 << 20;
-/// What opening, reading and verifying may hold at once, for each byte of the file.
+/// Most memory of opening, reading and verifying, for each byte of the file.
 const HELD_FACTOR: usize = 64;
 /// And beside that: the elements of one tensor, twice where a blob is decoded before it is sparse,
 /// and a window of a frame.
@@ -87,7 +87,7 @@ fn read(
     (!is_long).then(|| file.read(tensor, check))
 }
 
-/// What was seen of the mutations.
+/// Counts of outcomes of the mutations.
 #[derive(Debug, Default)]
 struct Tally {
     opened: u64,

@@ -51,21 +51,21 @@ impl Dataset {
         }
     }
 
-    /// The same dataset in chunks of `chunk_shape`.
+    /// This dataset in chunks of `chunk_shape`.
     #[must_use]
     pub fn chunked(mut self, chunk_shape: &[u64]) -> Self {
         self.chunk_shape = chunk_shape.to_vec();
         self
     }
 
-    /// The same dataset stored another way.
+    /// This dataset stored another way.
     #[must_use]
     pub fn stored(mut self, stored: Stored) -> Self {
         self.stored = stored;
         self
     }
 
-    /// The same dataset with other elements.
+    /// This dataset with other elements.
     #[must_use]
     pub fn elements(mut self, elements: Vec<u8>) -> Self {
         self.elements = elements;

@@ -35,7 +35,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What the bytes before the footer are sealed with.
+/// Checksums of the bytes before the footer.
 pub(super) struct Seal {
     head: String,
     index: String,
@@ -92,7 +92,7 @@ impl Seal {
     }
 }
 
-/// What `chunks` takes in of a row and its payload.
+/// Bytes that `chunks` covers of a row and its payload.
 fn bound(row: &[u8], digest: &[u8; 12]) -> Vec<u8> {
     [&row[..72], &row[96..100], &row[80..96], digest].concat()
 }

@@ -45,7 +45,7 @@ pub fn unbound(dataset: &Dataset, block: &[u8]) -> Assembled {
     Sheet::of(std::slice::from_ref(dataset)).footer_of(1, &json, &[block]).sealed().assemble()
 }
 
-/// The same file, its statistics bound to its payloads.
+/// This file, its statistics bound to its payloads.
 #[must_use]
 pub fn bound(file: &Assembled) -> Vec<u8> {
     let at = |at: u64| usize::try_from(at).unwrap();

@@ -1,4 +1,4 @@
-//! The same bucket asked as Azure is: blobs of blocks, and lists of a container.
+//! The bucket with the API of Azure: blobs of blocks, and lists of a container.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ fn copied(asked: &Asked, url: &str, state: &State) -> (u16, Vec<u8>) {
     object.bytes.get(range).map_or((416, Vec::new()), |bytes| (201, bytes.to_vec()))
 }
 
-/// What is directly below a prefix.
+/// Lists the blobs directly below a prefix.
 fn listed(asked: &Asked, state: &State) -> Answer {
     let plain = |name: &str| {
         let text = asked.query.get(name).map_or("", String::as_str);

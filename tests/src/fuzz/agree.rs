@@ -1,4 +1,4 @@
-//! What is checked, opened and read of any bytes agrees: a file that is called sound is read, and the whole of a dataset
+//! Checks, opens and reads of any bytes agree: a file that is called sound is read, and the whole of a dataset
 //! is its halves.
 
 use tet_convert::OpenOptions;

@@ -1,4 +1,4 @@
-//! What targets read of a dataset: the whole of it must be its halves.
+//! Reads of a dataset by the targets: the whole of it must be its halves.
 
 use tet_query::{Dataset, Execution, Hyperslab, Result};
 

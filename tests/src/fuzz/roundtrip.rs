@@ -1,4 +1,4 @@
-//! What is written is read.
+//! Written files can be read.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! What the targets start from.
+//! Seeds of the targets.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn known() -> Vec<Vec<u8>> {
     all
 }
 
-/// What each target starts from.
+/// Seeds of each target.
 #[must_use]
 pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let of = |(name, _): (&'static str, _)| {

@@ -28,7 +28,7 @@ const QUESTIONS: usize = 4;
 const HEADER_LEN: usize = 16;
 const RECORD_LEN: usize = 32;
 
-/// What becomes of the statistics of a file.
+/// Outcomes of the statistics of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Right,
@@ -45,7 +45,7 @@ pub fn stats(bytes: &[u8]) {
     let _ = answers_by_statistics(bytes);
 }
 
-/// The same, and how many answers rest on statistics.
+/// The outcome, and how many results depend on statistics.
 #[must_use]
 pub fn answers_by_statistics(bytes: &[u8]) -> usize {
     let mut feed = Feed(bytes);

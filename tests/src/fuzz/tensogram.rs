@@ -21,7 +21,7 @@ pub(super) use made::{metadata_seeds, pipeline_seeds};
 /// Objects of more bytes are not read: a few bytes of a file may stand for them.
 const LEN_MAX: u64 = 1 << 20;
 
-/// What a small machine believes of a file.
+/// Limits of a small machine.
 fn limits() -> Limits {
     Limits::default().with_inflated_len_max(LEN_MAX)
 }
@@ -99,7 +99,7 @@ fn read(file: &TensogramFile, object: &ObjectAt) -> Option<tet_tensogram::Result
     let plan = || {
         let bytes = file.read_descriptor(object)?;
         let descriptor = Descriptor::read(&bytes, object.descriptor.start(), &limits())?;
-        // What is written again is read again.
+        // An encoded descriptor can be decoded.
         if let Ok(encoded) = descriptor.encode() {
             let again = Descriptor::read(&encoded, 0, &limits()).unwrap();
             assert_eq!(again.shape(), descriptor.shape());

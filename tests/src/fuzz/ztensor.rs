@@ -40,7 +40,7 @@ fn read(bytes: &[u8]) {
     }
 }
 
-/// What a small machine believes of a file.
+/// Limits of a small machine.
 fn limits() -> Limits {
     Limits { sparse_len_max: LEN_MAX, ..Limits::default() }
 }

@@ -8,7 +8,7 @@ use super::{
 /// A hostile file.
 #[derive(Clone, Debug)]
 pub struct HostileFile {
-    /// What it claims.
+    /// Name of the claim.
     pub name: &'static str,
     /// The file.
     pub bytes: Vec<u8>,

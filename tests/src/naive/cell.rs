@@ -14,7 +14,7 @@ pub enum Cell {
 }
 
 impl PartialEq for Cell {
-    /// The same kind and value; any NaN equals any NaN and zeros are equal whatever their sign.
+    /// Equal kinds and values; any NaN equals any NaN and zeros are equal whatever their sign.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Cell::Null, Cell::Null) => true,

@@ -1,4 +1,4 @@
-//! What an operation makes of the elements of one cell.
+//! Folds the elements of one cell with an operation.
 
 use tet_format::DType;
 

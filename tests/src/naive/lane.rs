@@ -5,7 +5,7 @@ use tet_query::{Axes, AxisGroups, Hyperslab, Reduction, Window, WindowAlign, Win
 /// The positions of one cell along an axis; `None` where a window reaches past the end.
 pub(super) type Lane = Vec<Option<u64>>;
 
-/// What an axis is made into.
+/// Treatment of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AxisLanes {
     /// The lanes, in order of the cells.

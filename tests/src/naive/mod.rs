@@ -101,9 +101,9 @@ impl Selected {
         self.elements[index(linear)]
     }
 
-    /// What each cell of the result is made of.
+    /// Elements of each cell of the result.
     fn cells(&self, axes: &[AxisLanes], reduction: &Reduction) -> Vec<Members> {
-        // What asks for NaN meets them.
+        // Operations on NaN do not skip them.
         let asks = matches!(reduction.op, Op::NanCount | Op::AnyNan | Op::AllFinite);
         let nan = if asks { NanPolicy::Propagate } else { reduction.nan_policy() };
         let pad = reduction.window.as_ref().and_then(|window| window.pad);

@@ -73,7 +73,7 @@ fn covariance(left: &[f64], right: &[f64], ddof: u32) -> f64 {
     let apart = |elements: &[f64]| {
         let mean = sum(elements.iter().copied()) / count;
         let apart: Vec<f64> = elements.iter().map(|element| element - mean).collect();
-        // What the rounding of the mean left over.
+        // Rounding error of the mean.
         let rest = sum(apart.iter().copied()) / count;
         apart.iter().map(|element| element - rest).collect::<Vec<f64>>()
     };

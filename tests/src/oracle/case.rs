@@ -12,7 +12,7 @@ use crate::values::TYPES;
 /// A line.
 #[derive(Clone, Debug)]
 pub enum Line {
-    /// What the lines after it ask about.
+    /// Subject of the lines after it.
     Subject(Subject),
     /// A document with its answer.
     Question(Box<Question>),
@@ -30,7 +30,7 @@ pub struct Subject {
 pub struct Question {
     /// The operation, the method, or that values are asked for.
     pub op: String,
-    /// What else is asked for, in a word.
+    /// Form of the result, in a word.
     pub form: String,
     /// The document.
     pub document: String,
@@ -38,10 +38,10 @@ pub struct Question {
     pub want: Want,
 }
 
-/// What must come out.
+/// Expected result.
 #[derive(Clone, Debug)]
 pub struct Want {
-    /// What the values are: `int`, `truth`, `float`, `element`, `array`; or an error.
+    /// Kind of the values: `int`, `truth`, `float`, `element`, `array`; or an error.
     pub kind: String,
     /// The extents of the result.
     pub shape: Vec<u64>,
@@ -53,7 +53,7 @@ pub struct Want {
     pub dtype: Option<String>,
     /// The edges of a histogram.
     pub edges: Vec<f64>,
-    /// What lies outside of them, cell by cell.
+    /// Numbers of elements outside of them, cell by cell.
     pub outside: [Vec<u64>; 2],
 }
 

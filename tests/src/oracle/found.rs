@@ -1,4 +1,4 @@
-//! What the engine answers to a document.
+//! Results of the engine for a document.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(super) enum Found {
         values: Vec<Scalar>,
         /// The type of an array.
         dtype: Option<&'static str>,
-        /// What else belongs to them.
+        /// Further results.
         details: Details,
     },
     /// An error.
@@ -24,7 +24,7 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// What becomes of a document.
+    /// Result of a document.
     pub(super) fn of(catalog: &Catalog, document: &str, how: &Execution) -> Found {
         let query = match Query::from_json(document) {
             Ok(query) => query,

@@ -18,7 +18,7 @@ use super::{Image, Ino, Op};
 pub struct Fault {
     /// The operations that fail.
     pub at: Range<usize>,
-    /// What the system says; `None` for writes that take only some of their bytes.
+    /// Error of the system; `None` for writes that take only some of their bytes.
     pub says: Option<ErrorKind>,
 }
 
@@ -73,13 +73,13 @@ impl SimFs {
         Self(Arc::new(Mutex::new(Folder { names, files, log, calls, fault, has_unnamed })))
     }
 
-    /// What was done so far.
+    /// Operations so far.
     #[must_use]
     pub fn log(&self) -> Vec<Op> {
         self.folder().log.clone()
     }
 
-    /// What was asked for so far, in the order in which faults count.
+    /// Calls so far, in the order in which faults count.
     #[must_use]
     pub fn calls(&self) -> Vec<&'static str> {
         self.folder().calls.clone()
@@ -95,7 +95,7 @@ impl SimFs {
         Ok(self.file(ino))
     }
 
-    /// What a name stands for, without a call.
+    /// Content of a name, without a call.
     #[must_use]
     pub fn look(&self, path: &Path) -> Entry {
         let folder = self.folder();

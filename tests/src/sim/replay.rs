@@ -1,4 +1,4 @@
-//! What a power cut may leave.
+//! States that a power cut may leave.
 //!
 //! The rules are those of a file system that promises no more than it must:
 //!
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use super::{Dice, Ino, Op};
 
-/// What is in the folder: names and bytes.
+/// Content of the folder: names and bytes.
 pub type Image = BTreeMap<PathBuf, Vec<u8>>;
 
-/// What a disk writes as one.
+/// Bytes that a disk writes as one.
 const SECTOR_LEN: usize = 512;
 
 /// States of one moment that are tried one by one; of more, this many at random.
@@ -47,7 +47,7 @@ struct Piece {
     is_lost: bool,
 }
 
-/// What becomes of a piece.
+/// Outcomes of a piece.
 #[derive(Clone, Copy)]
 enum Fate {
     Missing,
@@ -85,7 +85,7 @@ impl Replay {
         }
     }
 
-    /// What is there when only the program dies: everything that was done.
+    /// Content when only the program dies: everything that was done.
     #[must_use]
     pub fn killed(&self) -> Image {
         let mut names = self.names.clone();

@@ -12,11 +12,11 @@ pub struct Animal {
     pub name: &'static str,
     /// The file.
     pub bytes: Vec<u8>,
-    /// What must become of it.
+    /// Expected outcome.
     pub fate: Fate,
 }
 
-/// What must become of a hostile file; rules by their ids.
+/// Expected outcome of a hostile file; rules by their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It does not open, by this rule.

@@ -164,7 +164,7 @@ fn ties() -> Vec<Tensor> {
     ]
 }
 
-/// What the programs of the first days wrote, and every way in which an item may be spelled.
+/// Tensors as the first versions wrote them, with every way in which an item may be spelled.
 fn spellings() -> Vec<Tensor> {
     let plain = |name| Tensor::new(name, "int16", &[2], vec![1, 2, 3, 4]);
     let mut turned = plain("turned");

@@ -10,7 +10,7 @@ use tet_tests::{frame, program, tgm};
 
 /// Extents that are odd by themselves, and odder together.
 const EXTENTS: [u64; 4] = [0, 1, 2, 1 << 40];
-/// What is asked of a file; `$f` is the file.
+/// Commands that read a file; `$f` is the file.
 const READS: [&str; 5] = [
     r##"cat "$f" "#0""##,
     r##"cat "$f" "#0" --full"##,

@@ -21,7 +21,7 @@ const COMMANDS: [&str; 9] = [
     r#""$tet" verify "$f" --deep --json"#,
 ];
 
-/// What is said, and how each command ended.
+/// Output and exit code of each command.
 fn run(folder: &Path, name: &str) -> (String, Vec<i32>) {
     // Behind an `echo`, `$?` is that of the `echo`.
     let line = |command: &str| format!("{command} </dev/null; code=$?; echo; echo \"== $code\"\n");

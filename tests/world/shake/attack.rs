@@ -1,4 +1,4 @@
-//! What is done to a file while it is read.
+//! Changes of a file while it is read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};

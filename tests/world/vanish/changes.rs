@@ -16,7 +16,7 @@ const FOOT: (usize, &[u8]) = (16, b"THST");
 pub(crate) struct Change {
     /// The number of the file.
     pub(crate) file: usize,
-    /// What was done, in a few words.
+    /// Description of the change.
     pub(crate) what: String,
     /// Whether an attribute that is gone is not in the file either: a field was removed or emptied.
     pub(crate) is_taken: bool,

@@ -22,11 +22,11 @@ pub(crate) struct Sample {
     pub(crate) root: PathBuf,
     /// The files and their bytes.
     pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
-    /// What its checksums cover.
+    /// Coverage of its checksums.
     pub(crate) seal: Seal,
 }
 
-/// What the checksums of a file cover.
+/// Coverage of the checksums of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seal {
     /// Everything that is read.

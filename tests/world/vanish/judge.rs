@@ -1,4 +1,4 @@
-//! What becomes of a changed file: opened for `info` and `stats`, converted to `.tet`, and compared with the sound file.
+//! Outcomes of a changed file: opened for `info` and `stats`, converted to `.tet`, and compared with the sound file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ use tet_query::{AttrText, Dataset, DatasetDiff, Execution, Hyperslab, Integrity,
 use crate::vanish::changes::Change;
 use crate::vanish::files::Sample;
 
-/// What becomes of a changed file, the worst last.
+/// Outcomes of a changed file, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fate {
     Refused,
@@ -66,7 +66,7 @@ const NAMES_UNKNOWN: [&str; 2] = ["ST-N9", "ZR-M19"];
 /// The datasets of a file by their names, and the file itself.
 type Datasets = BTreeMap<String, Contents>;
 
-/// What a sound file answers, to compare with.
+/// Results of a sound file, to compare with.
 pub(crate) struct Judge {
     folder: PathBuf,
     root: PathBuf,
@@ -75,7 +75,7 @@ pub(crate) struct Judge {
     compared: Datasets,
     listed: Datasets,
     converted: Datasets,
-    /// What is said of the sound file.
+    /// Warnings about the sound file.
     said: BTreeSet<String>,
 }
 
@@ -97,7 +97,7 @@ impl Judge {
         Judge { folder, root, sound, compared, listed, converted, said }
     }
 
-    /// What becomes of the sample with a change.
+    /// Outcome of the sample with a change.
     pub(crate) fn fate(&self, sample: &Sample, change: &Change) -> Fate {
         let (path, sound) = &sample.files[change.file];
         let path = self.folder.join(path);
@@ -215,7 +215,7 @@ fn write(sample: &Sample, folder: &Path) {
     }
 }
 
-/// What is said of an open file.
+/// Warnings about an open file.
 fn warnings(opened: &Opened) -> Vec<String> {
     let left_out = opened.left_out().map(ToString::to_string);
     opened.warnings().map(ToString::to_string).chain(left_out).collect()

@@ -75,7 +75,7 @@ pub(super) fn write() -> Result<()> {
     Ok(())
 }
 
-/// What a run stored, with the rows of the groups whose names begin with one of these letters, or all;
+/// Results of a run, with the rows of the groups whose names begin with one of these letters, or all;
 /// `None` when it is not there.
 fn report(run: &str, groups: &str) -> Result<Option<Value>> {
     let from = super::stored(run);
@@ -142,7 +142,7 @@ fn figures(report: &Value) -> Option<String> {
     Some(out)
 }
 
-/// What a work was compared with, or the unit of its figures.
+/// Reference of a measurement, or the unit of its figures.
 fn limit(row: &Value) -> Option<String> {
     let limit = row["limit"].as_str()?;
     Some(match row["figure"].as_str()? {

@@ -1,4 +1,4 @@
-//! What is at a path: a file, or a folder with all below it; and the file of edge chunks of a document of references.
+//! Content of a path: a file, or a folder with all below it; and the file of edge chunks of a document of references.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-/// What is at a path.
+/// Content of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     /// Files with their bytes, and folders without, by their paths below the first; that of a file is empty.
@@ -16,7 +16,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// What is at `path`; `None` where nothing is.
+    /// Reads the content of `path`; `None` where nothing is.
     pub(super) fn read(path: &Path) -> Result<Option<Content>> {
         let mut all = BTreeMap::new();
         let edges = fs::read(edges_path(path)).ok();
@@ -39,7 +39,7 @@ impl Content {
         Ok(Some(Content { all, edges }))
     }
 
-    /// What the manifest of a folder of parts names, each part by its place in the list, for their names differ each
+    /// Parts that the manifest of a folder names, each by its position in the list, for their names differ each
     /// time; without files that wait to be removed. Of all else everything.
     pub(super) fn named(&self) -> Content {
         let manifest = self.all.get(Path::new("series.json")).and_then(Option::as_deref);
@@ -102,7 +102,7 @@ impl Content {
         self.all.get(Path::new("")) == Some(&None)
     }
 
-    /// What there is, for a message.
+    /// The content as text, for a message.
     pub(super) fn shown(&self) -> String {
         let len: usize = self.all.values().flatten().chain(&self.edges).map(Vec::len).sum();
         format!("{} files and folders of {len} bytes", self.entry_count())

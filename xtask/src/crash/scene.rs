@@ -17,7 +17,7 @@ pub(super) enum Onto {
 }
 
 impl Onto {
-    /// What makes sense for a command of this kind.
+    /// Targets that make sense for a command of this kind.
     pub(super) fn of(kind: Kind) -> impl Iterator<Item = Onto> {
         let all = [Onto::Nothing, Onto::Old];
         let is_edit = matches!(kind, Kind::Edit(_));
@@ -46,7 +46,7 @@ pub(super) struct Scene<'a> {
     pub(super) faults: Vec<String>,
 }
 
-/// What a disturbed run may do.
+/// Outcomes that a disturbed run may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Allowed {
     /// It dies: one named file may stay, and one of edge chunks.
@@ -102,7 +102,7 @@ impl<'a> Scene<'a> {
         Ok(Content::read(&self.target())?.context("it makes nothing")?.named())
     }
 
-    /// What is at the target before, as it is compared.
+    /// Content of the target before, as it is compared.
     fn old_named(&self) -> Option<Content> {
         self.old.as_ref().map(Content::named)
     }
@@ -157,7 +157,7 @@ impl<'a> Scene<'a> {
 
     /// Runs the command under another program, whatever state the target is in.
     pub(super) fn launch(&self, under: &[&str]) -> Result<Output> {
-        // What hangs is killed, and seen as such.
+        // Commands that hang are killed, and reported as such.
         let mut command = Command::new("timeout");
         command.args(["-s", "KILL", "60"]).args(under).args(self.command());
         command.env("SOURCE_DATE_EPOCH", "0").env_remove("RUST_BACKTRACE");

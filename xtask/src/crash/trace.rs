@@ -18,7 +18,7 @@ const CALLS: &str = "write,pwrite64,writev,ftruncate,fallocate,fsync,fdatasync,r
 /// Those by which a folder that was replaced is removed.
 const REMOVALS: [&str; 3] = ["unlink", "unlinkat", "rmdir"];
 
-/// What a call may say.
+/// Errors of a call.
 const WORDS: [&str; 5] = ["ENOSPC", "EIO", "EDQUOT", "EFBIG", "EINTR"];
 
 /// As often as a signal comes in a row. A system that interrupts for ever is asked for ever.

@@ -31,7 +31,7 @@ listed apply to all formats.
 /// Whether a format is of a kind.
 type Fact = fn(&Capabilities) -> bool;
 
-/// What formats differ in.
+/// Facts in which formats differ.
 const FACTS: [(&str, Fact); 6] = [
     ("several datasets", |can| can.several),
     ("attributes", |can| can.attributes),

@@ -11,7 +11,7 @@ use crate::run;
 /// Where it is.
 pub(super) const PATH: &str = "docs/images/mean.png";
 
-/// What is drawn, but for the output.
+/// Arguments of the plot, without its output.
 const PLOT: [&str; 5] = ["plot", "climate.tet", "temp", "--mean", "month"];
 
 /// Draws the picture.

@@ -1,4 +1,4 @@
-//! What was executed, ever: a line for each run of a target.
+//! Ledger of all executions: a line for each run of a target.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -17,7 +17,7 @@ pub(super) struct Entry {
     pub(super) edges: u64,
 }
 
-/// What chose the inputs.
+/// Origin of the inputs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// libFuzzer, by coverage.

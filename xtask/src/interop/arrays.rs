@@ -74,7 +74,7 @@ fn program(options: &Options) -> Result<PathBuf> {
     }
 }
 
-/// What runs a script, in an environment below this folder.
+/// Commands that run a script, in an environment below this folder.
 fn scripts_of(folder: &Path) -> Result<impl Fn(&str) -> Command> {
     let scripts = scripts().join("arrays");
     let python = python::environment(&folder.join("venv"), &scripts.join("requirements.txt"))?;

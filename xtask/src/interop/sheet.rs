@@ -26,7 +26,7 @@ pub(super) fn write<'a>(
     Ok(std::fs::write(path.with_extension("bin"), elements)?)
 }
 
-/// What the sheet of the file at `path` says: name and dtype, shape, elements.
+/// Reads the sheet of the file at `path`: name and dtype, shape, elements.
 pub(super) fn read(path: &Path) -> Result<Vec<Sheeted>> {
     let lines: Vec<Value> =
         serde_json::from_str(&std::fs::read_to_string(path.with_extension("json"))?)?;

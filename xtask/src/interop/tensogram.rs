@@ -27,7 +27,7 @@ use crate::{python, run};
 struct Release {
     name: &'static str,
     python: PathBuf,
-    /// What `tet verify --deep` may find in what it writes.
+    /// Expected findings of `tet verify --deep` in its files.
     normal: &'static [&'static str],
 }
 

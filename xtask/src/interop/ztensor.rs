@@ -95,7 +95,7 @@ impl Sides {
             let wanted = sheet::read(path)?;
             for (at, tensor) in wanted.iter().enumerate() {
                 let raw = folder.join("v.raw");
-                // What is a name is no position.
+                // A name is no position.
                 let position = format!("#{at}");
                 let is_name = wanted.iter().any(|it| it.declaration.name == position);
                 let asked = if is_name { &tensor.declaration.name } else { &position };

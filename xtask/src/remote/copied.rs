@@ -12,7 +12,8 @@ use crate::run;
 
 /// Rows of 1 MiB.
 const ROWS: usize = 64;
-/// What an edit or a merge reads and sends where the rest is copied: the first and the last part, and what opens the files.
+/// Most bytes that an edit or a merge moves where the rest is copied: the first and the last part, and the reads of
+/// opening.
 const MOVED_MAX: u64 = 40 << 20;
 
 impl World {

@@ -60,7 +60,7 @@ impl World {
             count = now;
         }
         self.said(server, &["verify", &url, "-q"])?;
-        // What is left is younger than a day.
+        // The remaining parts are younger than a day.
         let unused = self.said(server, &["series", "gc", &url])?;
         ensure!(unused.is_empty(), "{}: {unused}", server.name);
         println!("{:<7} {KILLS} appends killed: {} old, {} new", server.name, seen[0], seen[1]);

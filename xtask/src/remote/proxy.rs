@@ -20,7 +20,7 @@ pub(super) struct Pace {
     pub(super) rate: u64,
 }
 
-/// What was forwarded since the last look.
+/// Bytes forwarded since the last look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) requests: u64,

@@ -32,7 +32,7 @@ request = urllib.request.Request(f'{url}/{bucket}?restype=container&{token}', me
 urllib.request.urlopen(request)
 print(token)";
 
-/// What a server of files does besides.
+/// Options of a server of files.
 #[derive(Default)]
 pub(super) struct Site {
     /// Words behind its port.

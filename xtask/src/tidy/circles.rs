@@ -23,7 +23,7 @@ struct Import {
     /// Whether it is passed on.
     is_public: bool,
     path: Name,
-    /// What it is called here.
+    /// Its local name.
     alias: String,
 }
 

@@ -7,7 +7,7 @@ use toml::Table;
 
 use super::Findings;
 
-/// What one of our packages may depend on.
+/// Dependencies that one of our packages may have.
 struct Edge {
     /// The package.
     name: &'static str,

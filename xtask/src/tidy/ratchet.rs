@@ -45,12 +45,8 @@ pub(super) fn check(root: &Path, files: &[PathBuf], findings: &mut Findings) -> 
         ("public types have no example", bare, NO_EXAMPLE),
         ("files name a container", naming, CONTAINER_NAMES),
     ];
-    for (what, count, bound) in counts {
-        if bound < count {
-            findings.fault("workspace", format!("{count} {what}; there were {bound}"));
-        } else if count < bound {
-            findings.warn("workspace", format!("{count} {what}; lower the bound of {bound}"));
-        }
+    for (kind, count, bound) in counts {
+        findings.ratchet(kind, count, bound);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a line of text may not hold.
+//! Words and characters that a line of text may not have.
 
 use super::Findings;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a FITS file, all of it: headers, places, and the sums that cards state.
+//! Checks of a whole FITS file: headers, places, and the sums that cards state.
 
 use tet_format::{ForeignFault, Span};
 use tet_io::{Progress, Source};
@@ -97,7 +97,7 @@ fn tiles(
     Ok(())
 }
 
-/// What is known without reading the data.
+/// Integrity that is known without reading the data.
 fn stated(units: &Units) -> Integrity {
     let has_sum = |unit: &Unit| unit.data_sum().is_some() || unit.has_check_sum();
     if units.units.iter().any(has_sum) { Integrity::Unchecked } else { Integrity::Unprotected }

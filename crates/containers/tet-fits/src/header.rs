@@ -18,7 +18,7 @@ const READ_LEN: u64 = 4 * BLOCK_LEN;
 /// The headers of a file are not longer together: what they hold in memory follows from their bytes.
 const HEADERS_LEN_MAX: u64 = 64 << 20;
 
-/// What receives findings that leave the file readable.
+/// Callback for findings that leave the file readable.
 pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
 
 /// The header of a unit.

@@ -1,4 +1,4 @@
-//! What BSCALE, BZERO and BLANK make of stored values, with the types that astropy chooses.
+//! Scaling of stored values by BSCALE, BZERO and BLANK, with the types that astropy chooses.
 //!
 //! Unsigned integers are stored as signed ones with a BZERO of half their range: such images have the unsigned
 //! type. Other scales become the attributes of the CF conventions, by which values are decoded where something

@@ -19,7 +19,7 @@ use tet_container::read::header::{HeaderError, Parsed};
 /// The most axes of the standard.
 const AXES_MAX: u64 = 999;
 
-/// What a unit contains.
+/// Contents of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Image,
@@ -127,7 +127,7 @@ fn check_names(units: &Units, found: Found<'_>) {
 }
 
 impl Units {
-    /// What is called a unit whose header cannot be read, and all behind it.
+    /// Name of a unit whose header cannot be read, and all behind it.
     pub(super) fn lost_name(&self) -> String {
         format!("HDU{}", self.units.len())
     }

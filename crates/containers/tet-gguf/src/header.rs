@@ -36,7 +36,7 @@ pub(super) struct Header {
     pub(super) entries: Vec<Entry>,
 }
 
-/// What receives findings that leave the header readable.
+/// Callback for findings that leave the header readable.
 pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
 
 /// Reads a header; the inner error is the rule that it breaks.

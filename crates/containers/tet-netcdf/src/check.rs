@@ -1,4 +1,4 @@
-//! What is wrong with a NetCDF classic file, all of it.
+//! Checks of a whole NetCDF classic file.
 
 use tet_format::{ForeignFault, Span};
 use tet_io::Source;

@@ -70,7 +70,7 @@ impl Editor for NetCdf3 {
     }
 }
 
-/// What changes of a header.
+/// Changes of a header.
 #[derive(Debug, Default)]
 struct Changes<'e> {
     /// The new names of variables, by their positions.

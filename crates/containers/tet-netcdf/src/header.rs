@@ -22,7 +22,7 @@ pub(super) const DIMENSIONS: u32 = 10;
 pub(super) const VARIABLES: u32 = 11;
 pub(super) const ATTRIBUTES: u32 = 12;
 
-/// What a header says.
+/// Contents of a header.
 #[derive(Debug)]
 pub(super) struct Header {
     /// Bytes of the header.
@@ -64,7 +64,7 @@ pub(super) struct Variable {
     pub(super) fault: Option<ForeignFault>,
 }
 
-/// What receives findings that leave the header readable.
+/// Callback for findings that leave the header readable.
 pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
 
 /// Reads a header; the inner error is the rule that it breaks.

@@ -32,7 +32,7 @@ use tet_container::write::write_option::WriteOption;
 use tet_container::{Capabilities, Output};
 use tet_container::{Error, Result};
 
-/// What the format is called in messages.
+/// Name of the format in messages.
 const ENCODING: &str = "NetCDF classic";
 
 impl tet_container::Writer for NetCdf3 {

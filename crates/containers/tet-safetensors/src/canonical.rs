@@ -25,7 +25,7 @@ const PADDED_TO: usize = 8;
 pub(crate) struct Entry {
     /// Its name.
     pub(crate) name: String,
-    /// What it is stored as.
+    /// Type in the file.
     pub(crate) stored: StoredType,
     /// Its shape.
     pub(crate) shape: Vec<u64>,

@@ -1,4 +1,4 @@
-//! What is wrong with a safetensors file, all of it.
+//! Checks of a whole safetensors file.
 
 use tet_format::{DType, ForeignFault};
 use tet_io::{Progress, Source};

@@ -8,9 +8,9 @@ use tet_container::model::dtype::bits_of;
 /// A dtype of safetensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoredType {
-    /// What the header calls it.
+    /// Name in the header.
     pub(crate) name: &'static str,
-    /// What we call it, as NumPy and its extensions do.
+    /// Name here, as in NumPy and its extensions.
     pub(crate) ours: &'static str,
     /// Bits of one element.
     pub(crate) bits: u64,
@@ -80,7 +80,7 @@ impl StoredType {
     }
 }
 
-/// What a dataset of any container is in safetensors, if it can be.
+/// Type of a dataset of any container in safetensors, if it has one.
 pub(crate) fn of_dataset(dataset: &Dataset) -> Option<StoredType> {
     StoredType::from_ours(&dataset.dtype_name)
 }

@@ -26,7 +26,7 @@ const RANK_MAX: usize = tet_query::AXES_MAX;
 /// The key that is no tensor.
 pub(crate) const METADATA_KEY: &str = "__metadata__";
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Debug)]
 pub(crate) struct Header {
     /// The elements.

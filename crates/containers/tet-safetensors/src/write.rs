@@ -27,7 +27,7 @@ use tet_container::write::left_out::of_datasets;
 use tet_container::write::stream::{self, shape_of};
 use tet_container::{Error, Format, Note, Result};
 
-/// What the format is called in messages.
+/// Name of the format in messages.
 const ENCODING: &str = "safetensors";
 
 /// A dataset, and what becomes of it.
@@ -206,7 +206,7 @@ fn places(
     Some(places)
 }
 
-/// What the format has no place for.
+/// Metadata that the format cannot store.
 fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = left_in_shards(catalog, datasets);
     let what = "members of the index's metadata";
@@ -214,7 +214,7 @@ fn left_behind(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     notes
 }
 
-/// The same of shards, which have an index.
+/// Metadata that shards, which have an index, cannot store.
 pub(super) fn left_in_shards(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let is_ours = |key: &str| key == SCALAR_KEY || attrs::is_stored(key);
     let mut notes = of_datasets(datasets, is_ours);

@@ -71,7 +71,7 @@ pub(super) fn read(
     }
 }
 
-/// What the pickle contains; a tensor that is all of it has the name of the file.
+/// Contents of the pickle; a tensor that is all of it has the name of the file.
 pub(super) fn tree<'a>(
     checkpoint: &'a Checkpoint,
     source: &Source,

@@ -1,4 +1,4 @@
-//! What is wrong with a checkpoint, all of it: its archive, its pickle, its tensors, and the CRC-32 of its members.
+//! Checks of a whole checkpoint: its archive, its pickle, its tensors, and the CRC-32 of its members.
 
 use tet_format::{ForeignFault, Span, usual_decoded_max};
 use tet_io::Source;

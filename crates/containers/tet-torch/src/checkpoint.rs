@@ -1,4 +1,4 @@
-//! What a checkpoint consists of, in a zip archive or in the older form.
+//! Parts of a checkpoint, in a zip archive or in the older form.
 
 use std::collections::BTreeMap;
 use std::io;

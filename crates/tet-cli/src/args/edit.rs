@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::{ChecksumName, CodecName, EncodingName, FilterName, Named, ReserveArgs, WriteArgs};
 
-/// What the command does, for its help.
+/// Description of the command, for its help.
 pub(super) const LONG_ABOUT: &str = "\
 Edit a file: rename, drop, set, append, merge, repack, compact.
 

@@ -5,7 +5,7 @@ use tet_convert::{Decoding, ValidRange, ValueChoice};
 
 use super::VALUES;
 
-/// What the attributes of a dataset say of its values.
+/// Interpretation of the values of a dataset by its attributes.
 ///
 /// ```
 /// assert!(!tet_cli::args::MeaningArgs::default().raw_values);

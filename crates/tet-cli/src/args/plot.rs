@@ -90,7 +90,7 @@ pub struct PictureArgs {
     pub no_coastlines: bool,
 }
 
-/// What is drawn.
+/// Kind of plot.
 ///
 /// ```
 /// assert_eq!(tet_cli::args::PlotKind::default(), tet_cli::args::PlotKind::Auto);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// What the command does, for its help.
+/// Description of the command, for its help.
 pub(super) const LONG_ABOUT: &str = "\
 List the parts of a folder NAME.tets, and remove files in it that are not used.
 

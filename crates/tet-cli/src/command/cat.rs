@@ -213,7 +213,7 @@ fn write(
     Ok(integrity)
 }
 
-/// What is written.
+/// Form of the output.
 enum Form {
     /// Text as NumPy prints it.
     Text,

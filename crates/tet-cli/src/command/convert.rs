@@ -140,7 +140,7 @@ fn report_of(
     report.map_err(|error| failed(error, inputs, output))
 }
 
-/// What is done about different datasets of one name.
+/// Treatment of different datasets of one name.
 pub(super) const fn conflict(prefer: Option<PreferName>) -> Conflict {
     match prefer {
         Some(PreferName::First) => Conflict::First,

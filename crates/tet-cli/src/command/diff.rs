@@ -63,7 +63,7 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(if differs { Exit::No } else { Exit::Done })
 }
 
-/// What was found, and why some datasets could not be compared.
+/// Differences, and why some datasets could not be compared.
 struct Found {
     report: DiffReport,
     integrity: Integrity,

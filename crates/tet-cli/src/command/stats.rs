@@ -199,7 +199,7 @@ fn has(stats: &DatasetStats, kind: StatsOnly) -> bool {
     }
 }
 
-/// What is summarized: what was asked for, or all datasets.
+/// Datasets to summarize: the requested ones, or all.
 fn targets<'a>(args: &StatsArgs, catalog: &'a Catalog, how: &Execution) -> Result<Vec<Target<'a>>> {
     let select = args.select.as_deref();
     if args.datasets.is_empty() && select.is_none() {

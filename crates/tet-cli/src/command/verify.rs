@@ -181,7 +181,7 @@ fn write(path: &Path, report: &Report, context: &mut Context<'_>) -> Result<()> 
     Ok(())
 }
 
-/// What a file does without that has no checksums, or not of all values.
+/// Limits of a check of a file that has no checksums, or not of all values.
 const NOT_NOTICED: &str =
     "the file has no checksums of all values, so changed ones may not be noticed";
 
@@ -190,9 +190,9 @@ fn is_checked(report: &Report) -> bool {
     report.level == Level::Deep && (report.is_ok() || report.payload_len != 0)
 }
 
-/// What was checked, as text.
+/// Numbers of checked objects, as text.
 fn checked_text(report: &Report) -> String {
-    // What a broken structure hides is in no total.
+    // Objects that a broken structure hides are in no total.
     let is_broken = |it: &Finding| it.severity == Severity::Error && it.level == Level::Structure;
     let is_whole = report.payload_len == report.stored_len
         && report.gap_len_left == 0

@@ -4,7 +4,7 @@ use tet_convert::Error as E;
 
 use crate::exit::{Exit, Failure};
 
-/// What to do about a chunk shape that does not fit.
+/// Advice about a chunk shape that does not fit.
 const ONE_EXTENT: &str = "give one extent for each axis, or --chunks auto";
 /// How labels are given.
 const LABELS: &str = "write --labels AXIS=a,b,c, AXIS=@ARRAY or AXIS=0..90/0.5; AXIS is a name of --dims, or a number";

@@ -1,4 +1,4 @@
-//! What the elements of a dataset are called where there is little room.
+//! Short names of the elements of a dataset.
 
 use tet_query::Dataset;
 

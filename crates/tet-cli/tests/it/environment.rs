@@ -54,7 +54,7 @@ fn e10_a_file_twice_the_limit_of_memory_is_summed_up() {
     assert_eq!(result(&shell(folder.path(), script)), (Some(0), "42.0\n".to_owned()));
 }
 
-/// What a small document lists may be more than memory holds: that is a limit, and no signal.
+/// A small document may list more than memory holds: that is a limit, and no signal.
 #[test]
 fn e10_more_arrays_than_memory_holds_are_a_limit() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! What the formats require of every command: memory hints, malformed messages, other versions, labels.
+//! Requirements of the formats for every command: memory hints, malformed messages, other versions, labels.
 
 #[allow(dead_code, reason = "each suite uses its part")]
 use std::fs;
@@ -314,7 +314,7 @@ fn what_is_sound_and_not_read_is_no_damage() {
     }
     // Statistics of all datasets omit it.
     done(folder, &["stats", "x.zarr"]);
-    // The same with a codec that is read, and damaged.
+    // A damaged payload of a codec that is read.
     store("zlib", &[1, 2, 3]);
     for args in commands.iter().filter(|args| args[0] != "explain") {
         let (exit, err) = failed(folder, args);

@@ -335,7 +335,7 @@ fn commands_take_patterns() {
     assert!(listed.contains("\"w\"") && !listed.contains("\"v\""), "{listed}");
 }
 
-/// What cannot be taken is an error that lists all of it, or is left out with a warning for each.
+/// Inputs that cannot be converted are an error that lists all of them, or are left out with a warning for each.
 #[test]
 fn datasets_that_cannot_be_taken_do_not_stop_the_others() {
     let env = Env::with_inputs();

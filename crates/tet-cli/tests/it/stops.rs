@@ -59,7 +59,7 @@ fn files(folder: &Path) -> Files {
     all
 }
 
-/// What is in the folder itself: files, and folders of which each is one thing.
+/// Names in the folder itself: files, and folders that are each one output.
 fn names(files: &Files) -> BTreeSet<&str> {
     files.keys().map(|path| path.split('/').next().unwrap_or(path)).collect()
 }

@@ -13,7 +13,7 @@ use super::objects::{self, Object};
 use super::said;
 use crate::run;
 
-/// What is converted.
+/// Objects to convert.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Input {
     /// Every type in both byte orders.
@@ -109,7 +109,7 @@ fn message(objects: &[Object]) -> Result<Vec<u8>> {
     Ok(encode_message(&metadata, tensors, &WriteOptions::default())?)
 }
 
-/// What is said of each object.
+/// Metadata of each object.
 fn names(objects: &[Object]) -> Vec<Json> {
     let name = |(at, it): (usize, &Object)| json!({ "name": format!("{}-{at}", it.dtype.name()) });
     objects.iter().enumerate().map(name).collect()

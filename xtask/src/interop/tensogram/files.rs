@@ -101,7 +101,7 @@ fn one(path: &Path, way: &Way, objects: &[Object]) -> Result<()> {
     beside(path, sheets, &elements)
 }
 
-/// What a message holds.
+/// Contents of a message.
 pub(super) fn sheet(base: &[Json], extra: &Json, objects: &[Object]) -> Json {
     let line = |it: &Object| json!({ "dtype": it.dtype.name(), "shape": it.shape, "len": it.elements.len() });
     let lines: Vec<Json> = objects.iter().map(line).collect();
@@ -114,7 +114,7 @@ pub(super) fn beside(path: &Path, sheets: Vec<Json>, elements: &[u8]) -> Result<
     Ok(std::fs::write(path.with_extension("bin"), elements)?)
 }
 
-/// What is said of an object.
+/// Metadata of an object.
 fn entry(number: usize) -> Json {
     match number % 3 {
         0 => json!({ "name": format!("caf\u{e9}/{number}"), "step": number }),
@@ -138,7 +138,7 @@ fn message(
         let tensors = objects.iter().map(Object::tensor).collect();
         return Ok(encode_message(&metadata, tensors, &options)?);
     }
-    // What is said of an object stands before it, and of the message at the end.
+    // Metadata of an object is before it, and that of the message at the end.
     let said = std::mem::take(&mut metadata.base);
     let mut writer = StreamWriter::new(Cursor::new(Vec::new()), &Metadata::default(), &options)?;
     for (object, pairs) in objects.iter().zip(&said) {

@@ -18,7 +18,7 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// The same as a writer takes it.
+    /// The object as a writer takes it.
     pub(super) fn tensor(&self) -> Tensor<'_> {
         Tensor { descriptor: &self.descriptor, region: self.region[..].into() }
     }

@@ -1,4 +1,4 @@
-//! What is said of messages and objects, as JSON and as items of CBOR.
+//! Metadata of messages and objects, as JSON and as items of CBOR.
 
 use serde_json::Value as Json;
 use tet_tensogram::{Pairs, Value};
@@ -24,7 +24,7 @@ pub(super) fn item(json: &Json) -> Value {
     }
 }
 
-/// What a JSON object says.
+/// Pairs of a JSON object.
 pub(super) fn pairs(json: &Json) -> Pairs {
     let pairs = json.as_object().into_iter().flatten();
     pairs.map(|(key, it)| (key.clone(), item(it))).collect()
@@ -39,7 +39,7 @@ pub(super) fn is_same(found: &Pairs, wanted: &Json) -> bool {
     Value::Map(ours) == item(wanted)
 }
 
-/// The same with the keys of maps in one order.
+/// The value with the keys of maps in one order.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),

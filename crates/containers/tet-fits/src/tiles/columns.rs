@@ -15,7 +15,7 @@ pub(super) struct Column {
     form: Form,
 }
 
-/// What a column has in a row.
+/// Contents of a column in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// One number, of the type that this letter names.
@@ -66,7 +66,7 @@ impl Columns {
     }
 }
 
-/// What TFORMn states, and its bytes in a row.
+/// Form that TFORMn states, and its bytes in a row.
 fn form(text: &str) -> Option<(Form, u64)> {
     let text = text.trim();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -7,12 +7,12 @@ const COUNT: usize = 10_000;
 /// The integer that is zero in the second method.
 const ZERO: i64 = -2_147_483_646;
 
-/// What was subtracted from integers before they were rounded.
+/// Offsets that were subtracted from integers before they were rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dither {
     Nothing,
     Random,
-    /// The same, but zeros are kept.
+    /// Random offsets, but zeros are kept.
     RandomButZeros,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Quantum {
 }
 
 impl Quantum {
-    /// What makes floats of the integers of a tile, which come in their order; `None` where it is not known where
+    /// Decoder of the integers of a tile to floats, which come in their order; `None` where it is not known where
     /// in the sequence they begin.
     #[allow(clippy::cast_precision_loss, reason = "integers of 32 bits are exact")]
     pub(super) fn floats(self) -> Option<impl FnMut(i64) -> f64> {

@@ -68,7 +68,7 @@ pub(super) fn count_max(stored_len: u64) -> u64 {
 struct Header {
     rows: usize,
     columns: usize,
-    /// What coefficients were divided by; at most 1 where nothing was lost.
+    /// Divisor of the coefficients; at most 1 where nothing was lost.
     scale: i32,
     sum: i64,
     planes: [u8; 3],

@@ -1,4 +1,4 @@
-//! What the header of a compressed image states: its tiles, their codec, and how their numbers become pixels.
+//! Layout in the header of a compressed image: its tiles, their codec, and how their numbers become pixels.
 
 use tet_format::{ForeignFault, ForeignRule, Grid, Shape};
 

@@ -42,7 +42,7 @@ impl Tiles {
         Tiles { name, source, layout, data, is_turned: false, sealed, quanta: Mutex::default() }
     }
 
-    /// The same with pixels whose sign bit is turned.
+    /// The tiles with pixels whose sign bit is turned.
     pub(crate) fn turned(self) -> Tiles {
         Tiles { is_turned: true, ..self }
     }

@@ -5,7 +5,7 @@ use tet_codec::{Decode, Error, Result};
 use super::codec::{Codec, Numbers};
 use super::dither::Quantum;
 
-/// What decodes a tile.
+/// Decoder of a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tile {
     pub(super) codec: Codec,

@@ -1,4 +1,4 @@
-//! What a file will have: names, dimensions, types and attributes, before its header is written.
+//! Outline of a file: names, dimensions, types and attributes, before its header is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 

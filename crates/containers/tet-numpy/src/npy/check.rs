@@ -1,4 +1,4 @@
-//! What is wrong with a `.npy` file, and with the arrays of an archive.
+//! Checks of a `.npy` file, and of the arrays of an archive.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -57,7 +57,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     Ok(findings.report(&seen))
 }
 
-/// What is wrong with the header of an array of `len` bytes, which begins at byte `at` of the file;
+/// Checks the header of an array of `len` bytes, which begins at byte `at` of the file;
 /// what is only not supported here is not wrong.
 pub(crate) fn header(input: &mut dyn Read, len: u64, at: u64) -> io::Result<Option<ForeignFault>> {
     let found = Header::read(input).and_then(|header| header.check_len(len).map(|()| header));

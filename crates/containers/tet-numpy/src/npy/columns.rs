@@ -70,7 +70,7 @@ impl Columns {
         &self.grid
     }
 
-    /// The same with the elements of each chunk in row-major order, in a scratch file.
+    /// The columns with the elements of each chunk in row-major order, in a scratch file.
     pub(super) fn in_rows(self, options: &OpenOptions) -> Columns {
         if !self.is_turned || self.grid.chunk_count() <= 1 {
             return self;

@@ -6,7 +6,7 @@ use tet_format::DType;
 use super::literal::Literal;
 use tet_container::model::dtype::untyped_advice;
 
-/// What an element is.
+/// Kinds of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Descr {
     /// Bytes of one element in the input: 1, 2, 4, 8 or 16.
@@ -107,7 +107,7 @@ impl Descr {
         Ok(Self { size, dtype, order, units: None })
     }
 
-    /// What turns a big-endian number around; `None` where there is nothing to turn.
+    /// Swap of a big-endian number; `None` where there is nothing to swap.
     pub(crate) fn swapped(&self) -> Option<Swapped> {
         Swapped::new(self.width_swapped())
     }
@@ -121,7 +121,7 @@ impl Descr {
     }
 }
 
-/// What the integers of a time dtype count: `M8` since 1970, `m8` from zero.
+/// Units of the integers of a time dtype: `M8` since 1970, `m8` from zero.
 fn units(code: &str) -> Option<&'static str> {
     Some(match code {
         "M8[D]" => "days since 1970-01-01",

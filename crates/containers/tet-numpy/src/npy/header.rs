@@ -25,7 +25,7 @@ pub(crate) enum ElementOrder {
     ColumnMajor,
 }
 
-/// What the elements are.
+/// Kinds of elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Elements {
     /// Numbers.

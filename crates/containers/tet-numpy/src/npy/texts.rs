@@ -15,7 +15,7 @@ pub(crate) struct TextType {
 }
 
 impl TextType {
-    /// What a dtype string says, if it is one of texts.
+    /// Type of a dtype string, if it is one of texts.
     pub(super) fn of(descr: &Literal) -> Option<Self> {
         let Literal::Text(text) = descr else { return None };
         let (order, code) = split(text);

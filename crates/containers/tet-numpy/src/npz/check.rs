@@ -1,4 +1,4 @@
-//! What is wrong with an `.npz` archive: its directory, the headers of its arrays, and all bytes of each
+//! Checks of an `.npz` archive: its directory, the headers of its arrays, and all bytes of each
 //! against their CRC-32.
 
 use std::io::{self, Read};
@@ -74,7 +74,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     Ok(findings.report(&seen))
 }
 
-/// What is wrong with a member, and how many of its bytes were compared.
+/// Checks a member, and counts its compared bytes.
 fn check(
     source: &Source,
     archive: &mut Archive,

@@ -133,7 +133,7 @@ enum Member<'r> {
     Written(String, &'r Rewrite<'r>),
 }
 
-/// What is wrong with the archive.
+/// Error of the archive.
 fn failed(opened: &Opened) -> impl Fn(ZipFault) -> Error {
     |fault| Error::Archive { path: path_of(opened.catalog.source()), member: None, fault }
 }

@@ -7,7 +7,7 @@ use crate::header::LEN_MAX;
 use crate::rule::ALL;
 use tet_verify::VerifyOptions;
 
-/// What becomes of a file.
+/// Outcomes of a file.
 #[derive(Clone, Copy)]
 enum Fate {
     /// It is refused for this code.

@@ -25,7 +25,7 @@ use tet_container::{Error, Note, Result};
 /// Hugging Face has it.
 pub const SHARD_LEN: u64 = 5_000_000_000;
 
-/// What follows the name of a model in that of its index.
+/// Suffix of the index of a model.
 const INDEX_SUFFIX: &str = ".safetensors.index.json";
 
 /// A model in several files.
@@ -50,7 +50,7 @@ pub fn index_path(path: &Path) -> PathBuf {
     path.with_file_name(format!("{}{INDEX_SUFFIX}", model(path)))
 }
 
-/// What the names of all files of a model begin with.
+/// Prefix of the names of all files of a model.
 fn model(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let end = if is_index(path) { INDEX_SUFFIX.len() } else { ".safetensors".len() };

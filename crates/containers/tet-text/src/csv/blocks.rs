@@ -26,7 +26,7 @@ const WIDE_MIN: usize = 16;
 const KEPT_LEN: u64 = 32 << 20;
 /// No chunk of rows is longer.
 const CHUNK_LEN_MAX: u64 = 32 << 20;
-/// What a text takes beyond its bytes.
+/// Bytes of a text beyond its own.
 const END_LEN: u64 = 8;
 
 /// The blocks of a table.
@@ -67,7 +67,7 @@ impl Blocks {
         Blocks::in_room(source, survey, KEPT_LEN)
     }
 
-    /// The same in about this many bytes.
+    /// The blocks in about this many bytes.
     fn in_room(source: &Source, survey: &Arc<Survey>, room: u64) -> Option<Blocks> {
         let count = survey.columns.len();
         let chunk_count = u64::try_from(survey.places.len()).ok()?;
@@ -189,7 +189,7 @@ impl Blocks {
             })
         });
         if !is_read || row_count != count {
-            // What was read when the file was opened is not there any more.
+            // The bytes that were read when the file was opened are not there any more.
             self.source.check_unchanged()?;
             return Err(Error::Misfit {
                 dataset: format!("#{first}"),

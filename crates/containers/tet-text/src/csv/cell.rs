@@ -1,4 +1,4 @@
-//! What a field is: a number, a truth, a missing value or text; and what a column of fields is.
+//! Kinds of a field: a number, a truth, a missing value or text; and of a column of fields.
 //!
 //! | a column of | becomes |
 //! |---|---|
@@ -144,7 +144,7 @@ pub(super) fn real(field: &[u8]) -> Option<f64> {
     if is_number || is_infinite() { parsed(field) } else { None }
 }
 
-/// The same, and NaN of a missing value.
+/// The number of a field, and NaN of a missing value.
 fn real_or_missing(field: &[u8]) -> Option<f64> {
     real(field).or_else(|| MISSING.contains(&field.trim_ascii()).then_some(f64::NAN))
 }

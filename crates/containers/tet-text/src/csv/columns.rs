@@ -12,7 +12,7 @@ use tet_container::{Error, Result};
 
 /// The axis of a dataset that has one.
 const ONLY_AXIS: usize = 0;
-/// What a text takes in memory, about.
+/// Memory of a text, about.
 const TEXT_LEN: u64 = 128;
 /// Texts that are read at once to learn what they would be read as.
 const PROBE_COUNT: u64 = 1 << 12;
@@ -57,7 +57,7 @@ pub(super) fn columns<'c>(
         }
         columns.push(Column::of_dataset(dataset, encoding)?);
     }
-    // What has the name of the axis labels it, and is first, where a reader looks for labels.
+    // A dataset with the name of the axis labels it, and is first, where a reader looks for labels.
     let own = datasets.iter().position(|it| it.dims.first() == Some(&it.name));
     if let Some(head) = own.and_then(|own| columns.get_mut(..=own)) {
         head.rotate_right(1);

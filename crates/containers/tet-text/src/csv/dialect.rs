@@ -115,7 +115,7 @@ fn skip_comments(text: &[u8], mut at: usize) -> (usize, Option<(usize, &[u8])>) 
     }
 }
 
-/// What is between the fields of these rows: the first delimiter that is in all rows as often, or blanks that are,
+/// Delimiter of these rows: the first delimiter that is in all rows as often, or blanks that are,
 /// in rows of numbers; else the comma. That of the suffix comes first: others may be within texts.
 fn delimiter(text: &[u8], is_all: bool, favored: Favored) -> Delimiter {
     let bytes = match favored {
@@ -233,7 +233,7 @@ mod tests {
             ("a line of text\n", (',', 15, names(&["a line of text"]))),
             ("x y\n1 2\n", (' ', 4, names(&["x", "y"]))),
             ("a,b\n1,2,3\n", (',', 4, names(&["a", "b"]))),
-            // What values are, names are not.
+            // Values are no names.
             ("NaN,NaN\n1,2\n", (',', 0, None)),
             ("true\nfalse\n", (',', 0, None)),
             (",\n1,2\n", (',', 0, None)),

@@ -206,7 +206,7 @@ impl Lines {
     }
 }
 
-/// What is written for the positions of an axis.
+/// Fields of the positions of an axis.
 enum Fields {
     /// These fields, one for each.
     Labels(Vec<String>),

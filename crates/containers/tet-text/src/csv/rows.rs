@@ -19,7 +19,7 @@ pub(super) const COLUMNS_MAX: usize = 1 << 17;
 
 const QUOTE: u8 = b'"';
 
-/// What is between fields.
+/// Separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delimiter {
     /// This byte; fields with it in them are between quotes.
@@ -45,7 +45,7 @@ pub(super) enum Step {
     Unclosed,
 }
 
-/// What the next byte belongs to.
+/// Context of the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Another row.
@@ -56,7 +56,7 @@ enum State {
     Plain,
     /// A field between quotes.
     Quoted,
-    /// The same, and the last byte was a quote.
+    /// Within quotes, and the last byte was a quote.
     Quote,
 }
 
@@ -163,7 +163,7 @@ impl Rows {
         (at, Step::More)
     }
 
-    /// The same for fields between blanks.
+    /// Splits a row whose fields are between blanks.
     fn split_blanks(&mut self, input: &[u8]) -> (usize, Step) {
         for (&byte, at) in input.iter().zip(0..) {
             let is_in_field = self.state == State::Plain;

@@ -16,7 +16,7 @@ const LONG_SAMPLE_LEN: u64 = SAMPLE_LEN + ROW_LEN_MAX as u64;
 /// Bytes of text that are decoded at once, about.
 const CHUNK_LEN: u64 = 1 << 20;
 
-/// What a table is.
+/// Layout of a table.
 #[derive(Debug)]
 pub(super) struct Survey {
     pub(super) dialect: Dialect,

@@ -68,7 +68,7 @@ struct Table<'c> {
     delimiter: Delimiter,
 }
 
-/// What was written.
+/// Integrity and notes of a written table.
 struct Written {
     integrity: Integrity,
     notes: Vec<Note>,
@@ -145,7 +145,7 @@ impl<'c> Table<'c> {
         Some(Note::Texts { dataset, count, what })
     }
 
-    /// The same quotes, in a table of one column.
+    /// The quotes in a table of one column.
     fn quotes(&self, quotes: Quotes) -> Quotes {
         let is_alone = self.columns.len() == 1 && quotes == Quotes::Needed;
         if is_alone { Quotes::Alone } else { quotes }

@@ -1,4 +1,4 @@
-//! What the calls of a pickle stand for: a fixed list of functions of PyTorch and Python, none of which is called.
+//! Calls of a pickle: a fixed list of functions of PyTorch and Python, none of which is called.
 
 use super::super::rule;
 use super::cursor::{Parsed, broken};
@@ -7,7 +7,7 @@ use super::value::{Bytes, Id, Object, Pickle, Rebuilt, Storage, VALUE_COUNT_MAX,
 /// The module of the functions that rebuild tensors.
 const REBUILDERS: &str = concat!("torch._util", "s");
 
-/// What a call results in.
+/// Result of a call.
 pub(super) enum Outcome {
     New(Value),
     /// A value that is there already.
@@ -101,7 +101,7 @@ fn known(
         ("torch.storage", "_load_from_bytes", _) => unread(at, function, tuple),
         ("collections", "OrderedDict", Some(first)) => Value::Map(entries((pickle, at), first)?),
         ("collections", "OrderedDict" | "defaultdict" | "Counter", _) => Value::Map(Vec::new()),
-        // What takes a storage makes a tensor of it.
+        // A function that takes a storage makes a tensor of it.
         _ if arguments.iter().any(|id| matches!(pickle.value(*id), Value::Storage(_))) => {
             unread(at, function, tuple)
         }

@@ -165,8 +165,8 @@ fn omit(dataset: &str) -> String {
     format!("--exclude {dataset:?} omits it, --skip-unsupported all such datasets")
 }
 
-/// The same, with the path of the input, or of an output that exists. Of several inputs the error itself names the one
-/// that was read; all else is about the output.
+/// The failure, with the path of the input, or of an output that exists. Of several inputs the error itself names the
+/// one that was read; all else is about the output.
 pub(crate) fn failed(error: tet_convert::Error, inputs: &[PathBuf], output: &Path) -> Failure {
     if let tet_convert::Error::NoOption { option, .. } = &error {
         return no_option(output, option);

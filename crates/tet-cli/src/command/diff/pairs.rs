@@ -11,7 +11,7 @@ use crate::command::edit::split_names;
 use crate::exit::{Failure, Result};
 use crate::target;
 
-/// What is compared with what.
+/// Pairs of datasets to compare.
 pub(super) struct Compared {
     pub(super) files: CatalogDiff,
     /// The selections of the datasets that both files have.
@@ -19,7 +19,7 @@ pub(super) struct Compared {
     /// The catalogs that datasets are of, by their place, where these are not the files': of positions that are
     /// taken one by one.
     pub(super) catalogs: BTreeMap<usize, [Catalog; 2]>,
-    /// What was taken for granted; with each note whether it is a warning.
+    /// Assumptions; with each note whether it is a warning.
     pub(super) notes: Vec<(String, bool)>,
 }
 

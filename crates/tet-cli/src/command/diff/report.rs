@@ -1,4 +1,4 @@
-//! What was found, as text.
+//! Differences as text.
 
 use std::fmt::Display;
 

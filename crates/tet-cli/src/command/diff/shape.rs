@@ -1,4 +1,4 @@
-//! What was found, as the JSON output has it.
+//! Differences as JSON.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ fn differing(name: &str, values: &[Option<AttrText>; 2]) -> DifferingAttr {
     DifferingAttr { name: name.to_owned(), values }
 }
 
-/// What differs between a dataset and that of its name in the other file.
+/// Differences between a dataset and that of its name in the other file.
 pub(super) fn of_dataset(
     (catalog, [dataset, other]): (&Catalog, &[Dataset; 2]),
     found: &DatasetDiff,

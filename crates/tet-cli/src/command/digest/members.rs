@@ -18,7 +18,7 @@ pub(super) struct ListedFile {
     place: Where,
 }
 
-/// What opens a file.
+/// Ways to open a file.
 enum Where {
     Path(PathBuf),
     Folder(Folder),

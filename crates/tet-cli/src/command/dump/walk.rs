@@ -274,7 +274,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 }
 
-/// What to do with a field.
+/// Treatment of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     Print,

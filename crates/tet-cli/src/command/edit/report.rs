@@ -1,4 +1,4 @@
-//! What an edit changed: a line each for people, one `tet.edit/1` object for programs.
+//! Changes of an edit: a line each for people, one `tet.edit/1` object for programs.
 
 use std::path::Path;
 

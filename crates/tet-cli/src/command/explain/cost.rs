@@ -71,7 +71,7 @@ fn element_size(dataset: &Dataset) -> u64 {
     dataset.dtype.and_then(DType::size).unwrap_or(0)
 }
 
-/// What is read for one position of each axis that is not dropped: the plan for its first position.
+/// Reads for one position of each axis that is not dropped: the plan for its first position.
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ const DIGITS_MAX: usize = 9;
 /// A name by its place, and its numbers.
 type Member = (usize, Vec<u64>);
 
-/// What names of a group have in common: the texts between their numbers, and the facts of their datasets.
+/// Common parts of the names of a group: the texts between their numbers, and the facts of their datasets.
 type Alike<'a, F> = (Vec<&'a str>, &'a F);
 
 /// Datasets that are listed in one row.

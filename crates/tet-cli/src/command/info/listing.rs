@@ -284,7 +284,7 @@ fn write_rows(rows: &[Row], has_counts: bool, context: &mut Context<'_>) -> Resu
     Ok(common)
 }
 
-/// What all datasets are together.
+/// Summary of all datasets.
 fn total(rows: &[Row], format: Format, common: &[Common]) -> String {
     let sum =
         |len: fn(&Row) -> Option<u64>| rows.iter().filter_map(len).fold(0, u64::saturating_add);

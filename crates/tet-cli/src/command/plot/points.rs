@@ -90,7 +90,7 @@ fn places<'c>(
     Some([first(CoordinateRole::Latitude)?, first(CoordinateRole::Longitude)?])
 }
 
-/// What is selected of coordinates of two axes; `None` of others, also of those that change along a third axis of which
+/// Selected coordinates of two axes; `None` of others, also of those that change along a third axis of which
 /// several positions are selected.
 fn selected(coordinates: &Dataset, resolved: &Resolved, cells: [usize; 2]) -> Option<Hyperslab> {
     let (dataset, slab) = (&resolved.dataset, &resolved.slab);

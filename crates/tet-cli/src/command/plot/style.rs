@@ -90,7 +90,7 @@ impl Style {
         self.x.is_some() || self.y.is_some()
     }
 
-    /// What is drawn of an answer with as many axes.
+    /// Kind of plot for a result with as many axes.
     pub(super) fn kind_of(&self, axis_count: usize, has_bins: bool) -> PlotKind {
         match (self.kind, axis_count) {
             (PlotKind::Auto, _) if has_bins || self.bins.is_some() => PlotKind::Histogram,

@@ -180,12 +180,12 @@ impl Answer {
         self
     }
 
-    /// What a line of nothing but values begins with: the name, if others follow.
+    /// Head of a line of values alone: the name, if others follow.
     fn quiet_name(&self) -> String {
         self.extras.nth.map(|_| format!("{}\t", Escaped(&self.name))).unwrap_or_default()
     }
 
-    /// What the answer rests on besides elements; `None` if all selected chunks were read.
+    /// The statistics that the result depends on besides elements; `None` if all selected chunks were read.
     pub(crate) fn statistics_text(&self) -> Option<String> {
         let StatisticsUse { answered, skipped, is_checked } = self.statistics;
         let mut texts = Vec::new();

@@ -11,7 +11,7 @@ use crate::render::json::{ChunkPlan, PlanShape};
 use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
 
-/// What one pass reads.
+/// Reads of one pass.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
     /// The number of runs.

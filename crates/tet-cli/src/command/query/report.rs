@@ -88,7 +88,7 @@ impl QueryReport<'_> {
         }
     }
 
-    /// What one pass of the plan reads.
+    /// Reads of one pass of the plan.
     fn reads(&self) -> Result<Reads> {
         Reads::of(self.resolved, &self.plan, self.how, false)
     }

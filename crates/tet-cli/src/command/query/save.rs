@@ -76,7 +76,7 @@ pub(super) fn write_of(args: &SaveArgs) -> Result<Option<Write>> {
 pub(super) struct Output {
     /// The path, as the user wrote it, or the default one.
     path: PathBuf,
-    /// The same, resolved from the base directory.
+    /// The path, resolved from the base directory.
     at: PathBuf,
     /// Where the output may be; `None` for a URL of the option.
     policy: Option<WritePolicy>,

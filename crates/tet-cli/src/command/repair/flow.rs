@@ -17,7 +17,7 @@ use crate::open;
 use crate::render::json::{EditShape, LostShape, Repaired};
 use crate::size::counted;
 
-/// What differs between containers.
+/// Operations that differ between containers.
 pub(super) struct How<T> {
     /// The edits to make; `None` to print the plan only.
     pub(super) chosen: Option<Chosen>,

@@ -1,4 +1,4 @@
-//! What of a damaged file can be read, in names of datasets and positions of axes.
+//! Readable contents of a damaged file, in names of datasets and positions of axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ const NAMES_MAX: usize = 12;
 /// No file is so long: what says so is no length.
 const FILE_LEN_MAX: u64 = 1 << 62;
 
-/// What an error says of a dataset.
+/// Loss of a dataset that an error reports.
 enum Lost {
     /// It cannot be read.
     All,
@@ -127,7 +127,7 @@ fn searched<'o>(opened: &'o Opened, context: &Context<'_>) -> BTreeMap<&'o str, 
     lost
 }
 
-/// What is lost of each dataset that an error is about, by its name.
+/// Losses of each dataset that an error is about, by its name.
 fn lost(findings: &[Finding]) -> BTreeMap<&str, Lost> {
     let mut lost: BTreeMap<&str, Lost> = BTreeMap::new();
     let of_elements =

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a conversion wrote.
+/// Results of a conversion.
 #[derive(Debug, Serialize)]
 pub(crate) struct Converted {
     /// `tet.convert/1`.
@@ -19,7 +19,7 @@ pub(crate) struct Converted {
     pub(crate) output_len: u64,
     /// The datasets written.
     pub(crate) datasets: Vec<ConvertedDataset>,
-    /// What differs in the output from the input.
+    /// Differences of the output from the input.
     pub(crate) notes: Vec<String>,
 }
 

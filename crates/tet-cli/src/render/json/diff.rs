@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Attr;
 use crate::render::number::Number;
 
-/// What differs between two files.
+/// Differences between two files.
 #[derive(Debug, Serialize)]
 pub(crate) struct DiffReport {
     /// `tet.diff/1`.
@@ -46,7 +46,7 @@ pub(crate) struct NotCompared {
     pub(crate) why: String,
 }
 
-/// What differs between two datasets; members without a difference are omitted.
+/// Differences between two datasets; members without a difference are omitted.
 #[derive(Debug, Serialize)]
 pub(crate) struct DatasetDiffShape {
     /// The name.
@@ -69,7 +69,7 @@ pub(crate) struct DatasetDiffShape {
     /// The attributes that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) attrs: Vec<DifferingAttr>,
-    /// What differs between the values.
+    /// Differences between the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) values: Option<ElementDiffShape>,
     /// Why values were not compared.
@@ -101,7 +101,7 @@ pub(crate) struct DifferingLabels {
     pub(crate) labels: [Option<String>; 2],
 }
 
-/// What differs between the values of two datasets.
+/// Differences between the values of two datasets.
 #[derive(Debug, Serialize)]
 pub(crate) struct ElementDiffShape {
     /// The values of each.

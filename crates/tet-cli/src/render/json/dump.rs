@@ -20,7 +20,7 @@ pub(crate) struct DumpedField {
     /// The value, if all bytes are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<FieldValue>,
-    /// What the value means.
+    /// Meaning of the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) meaning: Option<String>,
     /// The position of the dataset in the directory.
@@ -83,9 +83,9 @@ pub(crate) struct RemarkShape {
     pub(crate) message: &'static str,
     /// The offset of the byte that shows it.
     pub(crate) offset: u64,
-    /// What was found.
+    /// Number in the file.
     pub(crate) found: u64,
-    /// What was expected, if that is one number.
+    /// Expected number, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wanted: Option<u64>,
 }

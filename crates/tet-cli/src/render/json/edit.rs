@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What an edit of a file changed, or would change.
+/// Changes that an edit of a file made, or would make.
 #[derive(Debug, Serialize)]
 pub(crate) struct Edited {
     /// `tet.edit/1`.
@@ -25,7 +25,7 @@ pub(crate) struct Edited {
     /// The bytes of the new file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file_len: Option<u64>,
-    /// What of the elements is stored differently.
+    /// Elements that are stored differently.
     pub(crate) notes: Vec<String>,
 }
 

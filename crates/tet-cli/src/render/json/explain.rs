@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::query::{DatasetShape, PlanShape, SelectionShape, StatisticsShape};
 
-/// What a query would read, and its passes and memory.
+/// Reads of a query, with its passes and memory.
 #[derive(Debug, Serialize)]
 pub(crate) struct Explained {
     /// `tet.explain/1`.
@@ -19,7 +19,7 @@ pub(crate) struct Explained {
     pub(crate) selection: SelectionShape,
     /// The reduction, the transform, `values` or `align`.
     pub(crate) op: &'static str,
-    /// What is read.
+    /// Chunks and bytes to read.
     pub(crate) plan: PlanShape,
     /// Chunks of the dataset.
     pub(crate) chunks_of: u64,
@@ -36,13 +36,13 @@ pub(crate) struct Explained {
     /// How many chunks are not read because of their statistics; absent if all are read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) statistics: Option<StatisticsShape>,
-    /// What is read for one position of each axis.
+    /// Reads for one position of each axis.
     pub(crate) axes: Vec<AxisCostShape>,
     /// How to read less or need less memory.
     pub(crate) advice: Vec<AdviceShape>,
 }
 
-/// What is read for one position of an axis.
+/// Reads for one position of an axis.
 #[derive(Debug, Serialize)]
 pub(crate) struct AxisCostShape {
     /// The axis of the dataset.

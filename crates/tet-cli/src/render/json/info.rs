@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What is in a file.
+/// Contents of a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Info {
     /// `tet.info/1`.

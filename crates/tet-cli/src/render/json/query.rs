@@ -19,7 +19,7 @@ pub(crate) struct QueryAnswer {
     pub(crate) dataset: DatasetShape,
     /// The selected part of it.
     pub(crate) selection: SelectionShape,
-    /// What is read.
+    /// Chunks and bytes to read.
     pub(crate) plan: PlanShape,
     /// The answer.
     pub(crate) result: AnswerShape,
@@ -52,9 +52,9 @@ pub(crate) struct DatasetShape {
 pub(crate) struct DecodedShape {
     /// The dtype as stored.
     pub(crate) stored: &'static str,
-    /// What values are multiplied by.
+    /// Factor of the values.
     pub(crate) scale: Option<f64>,
-    /// What is added then.
+    /// Number that is added after the factor.
     pub(crate) offset: Option<f64>,
     /// The attributes that name masked values.
     pub(crate) masked: Vec<&'static str>,
@@ -75,7 +75,7 @@ pub(crate) struct SelectionShape {
     pub(crate) dropped_axes: Vec<usize>,
 }
 
-/// What is read.
+/// Chunks and bytes to read.
 #[derive(Debug, Serialize)]
 pub(crate) struct PlanShape {
     /// Chunks that are read.
@@ -191,7 +191,7 @@ pub(crate) struct StatisticsShape {
 }
 
 impl StatisticsShape {
-    /// The same as JSON, if any chunk was not read.
+    /// The statistics as JSON, if any chunk was not read.
     pub(crate) fn of(used: StatisticsUse) -> Option<StatisticsShape> {
         let StatisticsUse { answered, skipped, is_checked: checked } = used;
         (!used.is_none()).then_some(StatisticsShape { answered, skipped, checked })
@@ -232,7 +232,7 @@ impl<T> OneOrMany<T> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum EdgesShape {
-    /// The same for all cells.
+    /// One value for all cells.
     One(Vec<Number>),
     /// A list for each cell.
     Many(Vec<Vec<Number>>),
@@ -278,7 +278,7 @@ pub(crate) struct WrittenShape {
 }
 
 impl WrittenShape {
-    /// The same as text.
+    /// The written file as text.
     pub(crate) fn text(&self) -> String {
         let path = crate::escape::Escaped(&self.path);
         format!("wrote {} of {} to {path}", crate::size::Size(self.bytes), self.format)

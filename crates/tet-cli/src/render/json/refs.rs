@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What references were written.
+/// References that were written.
 #[derive(Debug, Serialize)]
 pub(crate) struct Referenced {
     /// `tet.refs/1`.
@@ -22,7 +22,7 @@ pub(crate) struct Referenced {
     /// The file of filled edge chunks, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sidecar: Option<Sidecar>,
-    /// What is left out, or is other than in the files.
+    /// Contents that are left out, or differ from those of the files.
     pub(crate) notes: Vec<String>,
 }
 

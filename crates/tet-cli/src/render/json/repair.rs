@@ -31,9 +31,9 @@ pub(crate) struct Repaired {
 pub(crate) struct EditShape {
     /// The id of the rule that was broken.
     pub(crate) code: &'static str,
-    /// What the rule requires.
+    /// Requirement of the rule.
     pub(crate) message: &'static str,
-    /// What the edit does.
+    /// Description of the edit.
     pub(crate) action: String,
     /// The region it changes.
     pub(crate) region: &'static str,
@@ -43,7 +43,7 @@ pub(crate) struct EditShape {
     pub(crate) len: u64,
     /// `digest`, `rest` or `none`.
     pub(crate) proof: &'static str,
-    /// What is lost.
+    /// Losses of the edit.
     pub(crate) losses: Vec<String>,
     /// Whether it was made.
     pub(crate) applied: bool,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::exit::Place;
 
-/// What a check of one file found.
+/// Results of a check of one file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Verified {
     /// `tet.verify/1`.
@@ -59,12 +59,12 @@ pub(crate) struct FindingShape {
     /// Where.
     #[serde(rename = "where")]
     pub(crate) place: Place,
-    /// What was found.
+    /// Number in the file.
     pub(crate) found: u64,
-    /// What was expected, if that is one number.
+    /// Expected number, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wanted: Option<u64>,
-    /// What to do.
+    /// Advice on how to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<&'static str>,
 }

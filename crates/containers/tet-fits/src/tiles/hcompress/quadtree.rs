@@ -11,7 +11,7 @@ use tet_codec::Result;
 use super::{CUT_SHORT, Number, Table, corrupt, levels};
 use crate::tiles::bits::Bits;
 
-/// What a plane begins with.
+/// Codes at the start of a plane.
 const PLAIN: u32 = 0;
 const TREE: u32 = 15;
 

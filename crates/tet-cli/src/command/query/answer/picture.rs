@@ -1,4 +1,4 @@
-//! What a picture of an answer is made of.
+//! Elements of a picture of a result.
 
 use tet_document::{Ask, Resolved};
 use tet_plot::{Bins, PlotAxis, PlotSource};
@@ -130,7 +130,7 @@ impl Subject {
     }
 }
 
-/// What the values of the dataset are.
+/// Name of the values of the dataset.
 fn name_of(resolved: &Resolved) -> String {
     let long_name = labels::long_name(&resolved.dataset);
     if long_name.is_empty() { resolved.dataset.name.clone() } else { long_name }
