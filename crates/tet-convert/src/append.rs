@@ -110,7 +110,7 @@ pub fn append(
         Some(tet) => in_tet((tet, &folder), &growing, (asked, &inputs), (options, how)),
         None => rewritten((&opened, editor), &growing, (asked, &inputs), (options, how)),
     };
-    // What is wrong with an input names it.
+    // An error of an input names it.
     report.finish(written.map_err(|error| error.in_file(file))?);
     Ok(report)
 }
@@ -170,7 +170,7 @@ fn taken_inputs<'a>(
     Ok(all)
 }
 
-/// What becomes of a dataset.
+/// Outcomes of a dataset.
 fn change(growing: &Growing<'_>) -> (usize, DatasetChange) {
     let (dataset, axis) = (growing.dataset.name.clone(), growing.axis);
     let from = extent(growing.dataset, axis);

@@ -1,4 +1,4 @@
-//! What differs between two files.
+//! Differences between two files.
 
 mod names;
 

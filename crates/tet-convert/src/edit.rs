@@ -100,7 +100,7 @@ pub fn check_edits(opened: &Opened, edits: &[FileEdit]) -> Result<()> {
     check_names(opened, edits)
 }
 
-/// What edits leave as it is stored, of a file that is not yet written: all datasets but those that are dropped.
+/// Datasets that edits leave as they are stored, of a file that is not yet written: all but those that are dropped.
 ///
 /// # Errors
 /// As [`check_edits`]; the file cannot be read.

@@ -22,9 +22,9 @@ use tet_container::model::sparse::{OF_KEY, text};
 use tet_container::read::opened::Opened;
 use tet_container::write::conversion::Conflict;
 
-/// What the format of a catalog of several files is called.
+/// Name of the format of a catalog of several files.
 const MERGED: &str = "several files";
-/// What `tet` sets itself in each file that it writes.
+/// Attributes that `tet` sets itself in each file that it writes.
 const OWN_KEYS: [&str; 2] = ["tool", "library_version"];
 
 /// Several opened files as one, which has the datasets and attributes of all.
@@ -169,7 +169,7 @@ fn complete(dataset: &mut Dataset, other: &Dataset) {
     }
 }
 
-/// What two datasets of one name differ in; `None` if they are the same.
+/// Difference of two datasets of one name; `None` if they are the same.
 pub(crate) fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Option<String>> {
     if a.dtype_name != b.dtype_name {
         return Ok(Some(format!("its types are {} and {}", a.dtype_name, b.dtype_name)));
@@ -194,7 +194,7 @@ pub(crate) fn differing(a: &Dataset, b: &Dataset, how: &Execution) -> Result<Opt
     differing_elements(a, b, how)
 }
 
-/// What the elements of two datasets differ in; a scalar is one, whether its container has scalars or not.
+/// Difference of the elements of two datasets; a scalar is one, whether its container has scalars or not.
 pub(crate) fn differing_elements(
     a: &Dataset,
     b: &Dataset,

@@ -48,7 +48,7 @@ use tet_container::write::file::Counted;
 use tet_container::write::storage::PayloadCodec;
 use tet_zarr::container::{self as zarr, ZARR_2, ZARR_3};
 
-/// What the document is called in messages.
+/// Name of the document in messages.
 const ENCODING: &str = "a document of references";
 
 /// References to the chunks of an open file, which has this path, and of `others` behind it along the axis
@@ -108,7 +108,7 @@ pub fn write_references(
     Ok(publish_references((path, first), &others, output, options)?.1)
 }
 
-/// The same for files that are open; the references are given back too.
+/// Writes references to files that are open; the references are returned too.
 ///
 /// # Errors
 /// As [`write_references`].
@@ -235,7 +235,7 @@ fn convert_options(options: &RefsOptions) -> ConvertOptions {
     convert
 }
 
-/// What each dataset becomes; those that cannot have references are left out with notes, if that is asked for.
+/// Plans of each dataset; those that cannot have references are left out with notes, if that is requested.
 ///
 /// # Errors
 /// Datasets cannot have references and are not left out, or nothing else is there.

@@ -62,7 +62,7 @@ pub struct Repack {
     pub execution: Execution,
 }
 
-/// What changes of how a dataset is stored, or all of them.
+/// Changes of how a dataset is stored, or all of them.
 ///
 /// # Examples
 ///
@@ -77,7 +77,7 @@ pub struct Repack {
 pub struct StorageRule {
     /// The dataset, by its name, as `#N`, or with `*` for any text.
     pub dataset: String,
-    /// What changes.
+    /// Changes of the storage.
     pub storage: Storage,
 }
 

@@ -25,7 +25,7 @@ use tet_container::model::meanings::differing_keys;
 use tet_container::read::opened::Opened;
 use tet_container::write::stream;
 
-/// What the format of a catalog of several files is called.
+/// Name of the format of a catalog of several files.
 const STACKED: &str = "several files";
 
 /// Several opened files as one, whose datasets have a new first axis of this name, labeled by the names of the files.

@@ -25,7 +25,7 @@ use tet_container::write::conversion::UnsupportedChoice;
 /// A message has no more names of axes.
 const NAMES_MAX: usize = 8;
 
-/// What is appended to which axis.
+/// Datasets to append, with the axis.
 ///
 /// # Examples
 ///
@@ -43,7 +43,7 @@ pub struct AxisAppend<'a> {
     pub datasets: &'a [String],
     /// Those of the inputs that are left out, by name or pattern.
     pub exclude: &'a [String],
-    /// What happens with datasets of the inputs that the file cannot hold.
+    /// Treatment of datasets of the inputs that the file cannot hold.
     pub unsupported: UnsupportedChoice,
     /// The files whose datasets are appended, in this order.
     pub inputs: &'a [PathBuf],
@@ -282,7 +282,7 @@ fn of_dataset<'c>(
     Ok(Growing { dataset, axis, parts: inputs.iter().map(part).collect::<Result<_>>()? })
 }
 
-/// What an input has of a dataset: that of its name, or the only one of a `.npy`, whose name is that of the file.
+/// Dataset of an input: that of its name, or the only one of a `.npy`, whose name is that of the file.
 fn part_of<'i>(
     opened: &Opened,
     dataset: &Dataset,

@@ -27,7 +27,7 @@ pub(super) struct Planned<'g> {
 }
 
 impl<'g> Planned<'g> {
-    /// What the new part has of a dataset.
+    /// Share of the new part in a dataset.
     pub(super) fn of(series: &Series, growing: &'g Growing<'g>) -> Result<Planned<'g>> {
         let Growing { dataset, axis, .. } = growing;
         let misfit = || unfit(format!("{:?} cannot grow", dataset.name));

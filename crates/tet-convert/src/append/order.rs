@@ -109,7 +109,7 @@ fn float(value: f64) -> Option<i128> {
     (!value.is_nan()).then_some(if value < 0.0 { -magnitude } else { magnitude })
 }
 
-/// What to do with files that are given in another order, and with one that is appended again.
+/// Treatment of files that are given in another order, and of one that is appended again.
 pub(crate) const GIVE_IN_ORDER: &str = "give the files in the order of their values";
 pub(super) const NOT_AGAIN: &str = "it may have been appended before, or files before it later";
 

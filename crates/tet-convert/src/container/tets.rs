@@ -34,9 +34,9 @@ use tet_container::{Container, Head, Input, Writer};
 
 /// The manifest, by which the folder is known.
 pub(crate) const DOCUMENT: &str = "series.json";
-/// What those lock who append.
+/// Name of the file that appending programs lock.
 pub(crate) const LOCK: &str = "series.lock";
-/// What such folders are called.
+/// Suffix of such folders.
 pub(crate) const FORMAT: Format = Format::TETS;
 /// How names of folders end.
 pub(crate) const SUFFIX: &str = "tets";

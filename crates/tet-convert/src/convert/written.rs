@@ -68,7 +68,7 @@ pub(super) fn of_output(
     Ok(ConvertOptions { tet, open, ..options.clone() })
 }
 
-/// The same for a file whose axes have the names and labels that they are written with.
+/// The dataset of a file whose axes have the names and labels that they are written with.
 pub(super) fn write_labeled(
     mut opened: Opened,
     output: &Path,

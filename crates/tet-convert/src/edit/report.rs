@@ -1,4 +1,4 @@
-//! What an edit changed, and how many bytes were copied.
+//! Changes of an edit, and the number of copied bytes.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::{Note, Result};
 use tet_container::model::attributes::is_metadata;
 use tet_container::read::opened::Opened;
 
-/// What became of a dataset that was written anew.
+/// Outcome of a dataset that was rewritten.
 ///
 /// # Examples
 ///
@@ -58,7 +58,7 @@ impl std::fmt::Display for DatasetChange {
     }
 }
 
-/// What an edit changed.
+/// Changes of an edit.
 ///
 /// # Examples
 ///
@@ -78,7 +78,7 @@ pub struct EditReport {
     pub kept_len: u64,
     /// The length of the new file; `None` where the edit was planned only.
     pub file_len: Option<u64>,
-    /// What of the elements is stored differently.
+    /// Elements that are stored differently.
     pub notes: Vec<Note>,
 }
 

@@ -1,4 +1,4 @@
-//! What readers open: a path, or a URL that has its place.
+//! Addresses that readers open: a path, or a URL that has its place.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use tet_io::is_url;
 
 use crate::{Error, Result};
 
-/// What references have for the path of a file.
+/// Form of the path of a file in references.
 ///
 /// ```
 /// use tet_convert::RefsAddress;

@@ -205,7 +205,7 @@ impl Found<'_> {
         }
         let source = self.dataset.chunks.object(place.object)?;
         let source = source.as_ref().unwrap_or(&self.dataset.source);
-        // What was unpacked, or made of other bytes, is in no file.
+        // Bytes that were unpacked, or made of other bytes, are in no file.
         let path = source.path().filter(|path| source.stamp().is_some() || is_url(path));
         let Some(path) = path.filter(|_| place.stored.end() <= source.len()) else {
             return Err(self.refused("its elements are not in a file as they are"));

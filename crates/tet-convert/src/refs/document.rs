@@ -46,7 +46,7 @@ pub(super) enum Content {
 }
 
 impl ReferenceSet {
-    /// What differs from the input.
+    /// Differences from the input.
     #[must_use]
     pub fn notes(&self) -> &[crate::Note] {
         &self.notes

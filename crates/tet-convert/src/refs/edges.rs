@@ -17,7 +17,7 @@ const INLINE_LEN_MAX: u64 = 32 << 20;
 const ZSTD_LEVEL: i32 = 3;
 const DEFLATE_LEVEL: u32 = 5;
 
-/// What is done about chunks at the edges that have fewer elements than the others, which readers of Zarr do not know.
+/// Treatment of chunks at the edges that have fewer elements than the others, which readers of Zarr do not know.
 ///
 /// ```
 /// assert_eq!(tet_convert::EdgeChoice::default(), tet_convert::EdgeChoice::Refused);

@@ -31,13 +31,13 @@ pub struct RefsOptions {
     pub exclude: Vec<String>,
     /// The version of Zarr that the metadata are of.
     pub format: ZarrFormat,
-    /// What is done about chunks at the edges that have fewer elements than the others.
+    /// Treatment of chunks at the edges that have fewer elements than the others.
     pub edges: EdgeChoice,
     /// Datasets of at most this many bytes are copied into the document.
     pub inline_len: u64,
-    /// What references have for the paths of files.
+    /// Form of the paths of files in references.
     pub address: RefsAddress,
-    /// What happens with datasets that cannot have references.
+    /// Treatment of datasets that cannot have references.
     pub unsupported: UnsupportedChoice,
     /// The axis along which several files are one, by its name or its number.
     pub concat: Option<String>,
@@ -70,7 +70,7 @@ impl Default for RefsOptions {
     }
 }
 
-/// What was written.
+/// Report of the references that were written.
 ///
 /// ```
 /// assert_eq!(tet_convert::RefsReport::default().array_count, 0);
@@ -87,6 +87,6 @@ pub struct RefsReport {
     pub output_len: u64,
     /// The file of filled edge chunks with its bytes, if there is one.
     pub sidecar: Option<(PathBuf, u64)>,
-    /// What differs from the input.
+    /// Differences from the input.
     pub notes: Vec<Note>,
 }

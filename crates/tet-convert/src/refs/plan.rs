@@ -1,4 +1,4 @@
-//! What each dataset becomes: chunks of files, or bytes in the document; or why it has no references.
+//! Plan of each dataset: chunks of files, or bytes in the document; or why it has no references.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub(super) struct Planned {
 }
 
 impl Planner<'_> {
-    /// What the dataset of several files, or of one, becomes.
+    /// Plan of the dataset of several files, or of one.
     ///
     /// # Errors
     /// [`Error::NoReferences`]; elements cannot be read; files do not fit each other.

@@ -127,7 +127,7 @@ impl RepairPlan {
             match search.region(&region)? {
                 Searched::Sound => {}
                 Searched::Flipped(bit) => self.add(region, bit)?,
-                // What was not compared is wrong if the check says so.
+                // Regions that were not compared are wrong if the check says so.
                 Searched::Unrepaired(UnrepairedCause::Memory)
                     if !errors.iter().any(|error| self.is_about(error, &region)) => {}
                 Searched::Unrepaired(cause) => {

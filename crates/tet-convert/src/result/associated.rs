@@ -192,7 +192,7 @@ impl<'s> Selected<'s> {
         Ok(Some(Associated { dataset, computed }))
     }
 
-    /// What is selected of a dataset.
+    /// Selection of a dataset.
     fn place_in(&self, other: &Dataset) -> Option<(Hyperslab, Vec<AxisPicks>)> {
         let (mut slices, mut picks) = (Vec::new(), Vec::new());
         let names = names_of(other);

@@ -31,7 +31,7 @@ pub(super) struct ResultAxis {
     pub(super) labels: Option<Vec<String>>,
     /// The dataset that labels it.
     pub(super) coordinates: Option<Dataset>,
-    /// What that dataset is computed of.
+    /// Source of that dataset.
     pub(super) computed: Option<Arc<Computed>>,
     /// The dataset of the catalog whose elements at positions of the axis they are.
     pub(super) source: Option<Dataset>,

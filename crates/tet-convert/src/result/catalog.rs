@@ -38,13 +38,13 @@ use tet_container::model::{bytes, cf, notes};
 #[derive(Debug)]
 pub struct ResultCatalog {
     pub(super) catalog: Catalog,
-    /// What the first dataset is computed of, unless it is in memory or of text.
+    /// Source of the first dataset, unless it is in memory or of text.
     main: Option<Arc<Computed>>,
-    /// What the other datasets are computed of.
+    /// Sources of the other datasets.
     labels: Vec<Arc<Computed>>,
     /// How the first dataset was made.
     pub(super) history: Option<HistoryRow>,
-    /// What differs in it from what was asked for.
+    /// Differences from the requested result.
     pub(crate) notes: Vec<Note>,
     /// The integrity of a result that is in memory.
     held: Option<Integrity>,

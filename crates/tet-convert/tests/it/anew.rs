@@ -103,7 +103,7 @@ fn datasets_get_another_codec_and_keep_their_elements() {
     }
 }
 
-/// What a container does not store so is an error, and nothing is written.
+/// A storage that a container does not have is an error, and nothing is written.
 #[test]
 fn what_a_container_has_not_is_refused() {
     let world = World::new(&[]);

@@ -1,4 +1,4 @@
-//! What a dataset names by the conventions of CF goes along with it, and outputs keep how the input is stored.
+//! Datasets that a dataset names by the conventions of CF go along with it, and outputs keep how the input is stored.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -149,7 +149,7 @@ fn shards_keep_their_shape() {
         ([5, 10, 90], [10, 30, 90], ([5, 10, 90], Some([10, 30, 90]))),
         // Tiny chunks are what shards are for.
         ([1, 5, 9], [10, 30, 90], ([1, 5, 9], Some([10, 30, 90]))),
-        // What is beyond the extents is cut.
+        // Elements beyond the extents are cut.
         ([7, 33, 100], [14, 330, 300], ([7, 33, 90], Some([14, 99, 90]))),
         ([20, 70, 90], [40, 140, 180], ([20, 70, 90], None)),
         // A shard of less than 8 KiB.

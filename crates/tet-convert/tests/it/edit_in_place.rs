@@ -37,7 +37,7 @@ fn set(path: &Path, dataset: Option<&str>, key: &str, value: Option<&str>) -> Ou
 /// The shape, the elements where they can be read, and the attributes of a dataset.
 type Content = (Vec<u64>, Option<Vec<u8>>, Vec<String>);
 
-/// What all datasets have.
+/// Attributes of all datasets.
 fn contents(path: &Path) -> BTreeMap<String, Content> {
     let file = opened(path);
     let mut found = BTreeMap::new();

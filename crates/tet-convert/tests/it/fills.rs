@@ -190,7 +190,7 @@ fn version_2_has_them_where_xarray_does_not_mask_them() {
         assert_eq!(read(&file, "d2").bytes(), elements(&fill));
         let dataset = file.catalog.find("d2").expect("it is there");
         assert_eq!(dataset.fill, Some(fill).filter(|_| is_kept));
-        // What is undefined is stored.
+        // Undefined elements are stored.
         assert_eq!(path("two.zarr/d2/0.1").exists(), !is_kept);
         assert!(!dataset.attrs.contains_key("_FillValue"));
     }

@@ -133,7 +133,7 @@ fn objects_have_names_labels_and_history() {
     assert_eq!(serde_json::from_str::<Value>(&lists).unwrap(), wanted["values"]);
 }
 
-/// What is selected of a whole file: each dataset along the axes that it has, with its labels and coordinates.
+/// Selections of a whole file: each dataset along the axes that it has, with its labels and coordinates.
 #[test]
 fn a_part_of_a_file_is_selected_along_axes_of_all_datasets() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What cannot be read is listed under its name, and those who need all of a file fail unless they leave it out.
+//! Losses are listed under their name, and programs that need all of a file fail unless they leave it out.
 
 use std::fs;
 use std::path::{Path, PathBuf};

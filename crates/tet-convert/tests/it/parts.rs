@@ -74,7 +74,7 @@ fn parts_of_any_container_are_put_together_again() {
         }
         assert_eq!(bytes(&opened(&world.path("out.zt")), "m.indices"), words(&[0, 3, 1]));
     }
-    // The same file again, letter by letter.
+    // A second, equal file.
     world.go(&world.path("split.safetensors"), "again.zt", &plain);
     world.go(&world.path("again.zt"), "again.safetensors", &plain);
     let [one, other] =

@@ -11,7 +11,7 @@ use tet_format::DType;
 use tet_query::{Dataset, Execution, Hyperslab};
 use tet_tensogram::{Metadata, Recipe, Tensor, WriteOptions, encode, encode_message};
 
-/// What a file of the dtype may become.
+/// Outputs that a file of the dtype may have.
 const CONTAINERS: [&str; 11] =
     ["tet", "zt", "tgm", "safetensors", "npz", "nc3", "nc", "h5", "zarr", "zarr.zip", "npy"];
 

@@ -70,7 +70,7 @@ impl Editor for Tet {
     }
 }
 
-/// What was done, for the history of the file.
+/// Operation for the history of the file.
 fn row(opened: &Opened, edits: &[FileEdit], origin: Origin) -> HistoryRow {
     let source = opened.catalog.source().path().map(tet_io::file_name).unwrap_or_default();
     let mut row = HistoryRow::new("edit", &source, &origin.at.to_string());

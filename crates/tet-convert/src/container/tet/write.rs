@@ -175,7 +175,7 @@ fn spec(physical: &Physical, lazy: &LazyArray, options: &ConvertOptions) -> Resu
     let name = physical.view.name.clone();
     check_rank(&physical.view)?;
     let shape = if shape_of(lazy).is_empty() { Shape::from([1]) } else { lazy.shape().clone() };
-    // What an element is made of stays together.
+    // Bytes of one element stay together.
     let (outer, inner) = shape.split_at(shape.rank() - physical.inner);
     let size = physical.stored.size().unwrap_or(1);
     let size = inner.iter().copied().fold(size, u64::saturating_mul);
@@ -197,7 +197,7 @@ fn check_memory(name: &str, (shape, chunk): (&[u64], &[u64]), dtype: DType) -> R
     if fits { Ok(()) } else { Err(Error::Memory { dataset: name.to_owned() }) }
 }
 
-/// What differs in the file.
+/// Differences in the file.
 fn note(physical: &Physical, lazy: &LazyArray, notes: &mut Vec<Note>) {
     let dataset = || physical.view.name.clone();
     if shape_of(lazy).is_empty() {

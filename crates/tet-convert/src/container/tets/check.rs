@@ -1,4 +1,4 @@
-//! What is wrong with a folder of parts: with its manifest, and with every part.
+//! Checks of a folder of parts: its manifest, and every part.
 
 use std::sync::Arc;
 

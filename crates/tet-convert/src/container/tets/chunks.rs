@@ -22,12 +22,12 @@ pub(super) struct Chunks {
     /// The axis that grows.
     axis: usize,
     files: Arc<Files>,
-    /// What parts have of it, in the order of rows. They are the objects, from 1 on.
+    /// Shares of the parts in it, in the order of rows. They are the objects, from 1 on.
     pieces: Vec<Piece>,
     touched: Touched,
 }
 
-/// What a part has of a dataset.
+/// Share of a part in a dataset.
 struct Piece {
     /// The number of the part.
     part: usize,
@@ -101,7 +101,7 @@ impl Chunks {
     fn check_rows(&self, part: &Part, [start, end]: Rows, extent: u64) -> Result<(), PartError> {
         let count = end.saturating_sub(start);
         let chunk = self.grid.chunk_shape()[self.axis];
-        // What is cut off begins with a chunk of its own.
+        // A part of a chunk begins with a chunk of its own.
         if extent < count || (count < extent && count % chunk != 0) {
             return Err(part.fault(&rule::ROWS_HELD, [extent, count]));
         }

@@ -266,7 +266,7 @@ impl Keys {
     }
 }
 
-/// What ends the reading of a manifest.
+/// Reasons to end the reading of a manifest.
 struct Broken(ForeignFault);
 
 impl From<ForeignFault> for Broken {

@@ -62,7 +62,7 @@ pub fn unused_parts(path: &Path) -> Result<Vec<UnusedFile>> {
     let named: BTreeSet<&str> = manifest.parts.iter().map(|part| part.file.as_str()).collect();
     let folder = Folder::open(folder_at(path))?;
     let files = folder.entries(NAMES_MAX)?.into_iter();
-    // What is of a process that is appending now is younger.
+    // Files of a process that is appending now are younger.
     let is_old = |age: Option<Duration>| age.is_some_and(|age| REMOVED_AFTER <= age);
     let is_done = |age| !folder.is_url() || is_old(age);
     let unused = files.filter(|file| {

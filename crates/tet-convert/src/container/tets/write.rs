@@ -119,7 +119,7 @@ fn write_at_url(
     Ok(Output { len, ..written })
 }
 
-/// What a manifest states of a part that was written, without rows.
+/// Manifest entry of a part that was written, without rows.
 pub(crate) fn part(path: &Path, file: String) -> Result<Part> {
     let opened = TetFile::open(Source::open(path)?, &tet_file::OpenOptions::default())?;
     let digest = opened.own_digest()?.unwrap_or_default();

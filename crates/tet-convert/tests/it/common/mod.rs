@@ -1,4 +1,4 @@
-//! What the suites share: the fixtures, their true values, and reading an output back.
+//! Shared code of the suites: the fixtures, their true values, and reading an output back.
 #![allow(dead_code, reason = "each suite uses its part")]
 
 pub(crate) mod csv;
