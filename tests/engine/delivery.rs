@@ -100,7 +100,7 @@ fn every_delivery_gives_the_same_bytes() {
     for encoder in [CodecChoice::Raw, CodecChoice::Zstd { level: 1 }] {
         let folder = tempfile::tempdir().unwrap();
         let path = sample(folder.path(), encoder);
-        let mut first: Option<Vec<Answer>> = None;
+        let mut first: Option<Vec<Delivered>> = None;
         let mut round = 0;
         for source in doors(&path) {
             let kind = source.kind();
@@ -123,7 +123,7 @@ fn every_delivery_gives_the_same_bytes() {
 }
 
 /// A query with its result, and the bits of the result.
-type Answer = (String, Vec<u8>);
+type Delivered = (String, Vec<u8>);
 
 /// Every so many questions are asked of one door in one way.
 const TURNS: usize = 5;
@@ -153,7 +153,7 @@ fn reductions() -> Vec<Reduction> {
 }
 
 /// The bytes of arrays and the bits of reductions, of the questions whose turn it is.
-fn answers(catalog: &Catalog, how: &Execution, turn: impl Fn(usize) -> bool) -> Vec<Answer> {
+fn answers(catalog: &Catalog, how: &Execution, turn: impl Fn(usize) -> bool) -> Vec<Delivered> {
     let mut questions = Vec::new();
     for dataset in catalog.datasets() {
         for slab in slabs() {

@@ -73,7 +73,7 @@ pub struct Assembled {
     pub marks: Marks,
 }
 
-struct Row {
+struct IndexRow {
     dataset: u64,
     coord: Vec<u64>,
     raw_len: u64,
@@ -154,11 +154,11 @@ impl Sheet {
         out
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<IndexRow> {
         let mut rows = Vec::new();
         for (dataset, sheet) in self.datasets.iter().enumerate() {
             for (coord, elements) in sheet.chunks() {
-                rows.push(Some(Row {
+                rows.push(Some(IndexRow {
                     dataset: dataset as u64,
                     coord,
                     raw_len: elements.len() as u64,
@@ -173,7 +173,7 @@ impl Sheet {
         self.row_order.iter().map(|&row| rows[row].take().unwrap()).collect()
     }
 
-    fn index(&self, rows: &[Row], payloads: u64, out: &mut Vec<u8>, marks: &mut Marks) {
+    fn index(&self, rows: &[IndexRow], payloads: u64, out: &mut Vec<u8>, marks: &mut Marks) {
         out.extend(b"TIDX");
         push_u32(out, 1);
         push_u64(out, rows.len() as u64);

@@ -52,7 +52,7 @@ struct Pending {
 }
 
 #[derive(Default)]
-struct State {
+struct BucketState {
     objects: BTreeMap<String, Object>,
     /// Uploads that are not finished.
     uploads: BTreeMap<String, Pending>,
@@ -70,9 +70,9 @@ impl Object {
     }
 }
 
-impl State {
+impl BucketState {
     /// The answer to a write.
-    fn written(&self, status: u16, path: &str) -> Answer {
+    fn written(&self, status: u16, path: &str) -> BucketResponse {
         (status, format!("etag: {}\r\n", self.objects[path].etag), Vec::new())
     }
 
@@ -85,7 +85,7 @@ impl State {
 
 /// A running bucket. Its thread ends with the process.
 pub struct ObjectStore {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<BucketState>>,
     address: String,
 }
 
@@ -98,7 +98,7 @@ impl std::fmt::Debug for ObjectStore {
 impl ObjectStore {
     /// An empty bucket with faults by the number of the request, from 0.
     pub fn with(faults: impl Fn(usize) -> Option<BucketFault> + Send + Sync + 'static) -> Self {
-        let state = Arc::new(Mutex::new(State::default()));
+        let state = Arc::new(Mutex::new(BucketState::default()));
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (of_thread, faults) = (Arc::clone(&state), Arc::new(faults));
@@ -181,7 +181,7 @@ pub fn request(lines: &mut impl BufRead) -> Option<(String, BTreeMap<String, Str
 }
 
 /// One request, as it came.
-struct Asked {
+struct BucketRequest {
     method: String,
     path: String,
     query: BTreeMap<String, String>,
@@ -189,8 +189,8 @@ struct Asked {
     body: Vec<u8>,
 }
 
-impl Asked {
-    fn read(lines: &mut BufReader<TcpStream>) -> Option<Asked> {
+impl BucketRequest {
+    fn read(lines: &mut BufReader<TcpStream>) -> Option<BucketRequest> {
         let (line, headers, body) = request(lines)?;
         let mut words = line.split(' ');
         let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
@@ -198,7 +198,7 @@ impl Asked {
         let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         let query = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let path = path.replace("%20", " ");
-        Some(Asked { method, path, query, headers, body })
+        Some(BucketRequest { method, path, query, headers, body })
     }
 }
 
@@ -206,10 +206,10 @@ impl Asked {
 fn serve(
     lines: &mut BufReader<TcpStream>,
     stream: &TcpStream,
-    state: &Mutex<State>,
+    state: &Mutex<BucketState>,
     faults: &Faults,
 ) -> Option<()> {
-    let asked = Asked::read(lines)?;
+    let asked = BucketRequest::read(lines)?;
     let mut state = state.lock().unwrap();
     state.requests += 1;
     let is_copy = [COPIED, COPIED_BLOCK].iter().any(|name| asked.headers.contains_key(*name));
@@ -241,10 +241,10 @@ fn serve(
 }
 
 /// Status, header and body.
-type Answer = (u16, String, Vec<u8>);
+type BucketResponse = (u16, String, Vec<u8>);
 
 /// Does what is asked.
-fn done(asked: &Asked, state: &mut State) -> Answer {
+fn done(asked: &BucketRequest, state: &mut BucketState) -> BucketResponse {
     if azure::is_azure(asked) {
         return azure::done(asked, state);
     }
@@ -322,7 +322,7 @@ const COPIED_BLOCK: &str = "x-ms-copy-source";
 const COPIED_WHOLE: &str = "x-goog-copy-source";
 
 /// Makes a part of the bytes of another object.
-fn copied(asked: &Asked, state: &mut State) -> Answer {
+fn copied(asked: &BucketRequest, state: &mut BucketState) -> BucketResponse {
     let plain = |status| (status, String::new(), Vec::new());
     let path = format!("/{}", asked.headers[COPIED].replace("%20", " "));
     let Some(object) = state.objects.get(&path) else { return plain(404) };
@@ -352,7 +352,7 @@ fn copied(asked: &Asked, state: &mut State) -> Answer {
 const NS: &str = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
 /// Whether a condition of a request does not hold.
-fn is_refused(asked: &Asked, state: &State) -> bool {
+fn is_refused(asked: &BucketRequest, state: &BucketState) -> bool {
     let is_last = asked.method == "PUT" && !asked.query.contains_key("uploadId")
         || asked.method == "POST" && asked.query.contains_key("uploadId")
         || asked.method == "GET";
@@ -370,7 +370,7 @@ fn is_refused(asked: &Asked, state: &State) -> bool {
 }
 
 /// The range of an object that is asked for.
-fn part_of(object: &Object, asked: &Asked) -> Answer {
+fn part_of(object: &Object, asked: &BucketRequest) -> BucketResponse {
     let Object { bytes, number, etag, .. } = object;
     let names = ["x-amz-meta-tet-upload", "x-goog-meta-tet-upload", "x-ms-meta-tetupload"];
     let numbers = names.map(|name| format!("{name}: {number}\r\n")).concat();
@@ -402,7 +402,7 @@ fn time(age: u64) -> String {
 }
 
 /// The uploads below a prefix, one a page.
-fn listed_uploads(asked: &Asked, state: &State) -> Answer {
+fn listed_uploads(asked: &BucketRequest, state: &BucketState) -> BucketResponse {
     let plain = |name: &str| asked.query.get(name).map(|it| it.replace("%2F", "/"));
     let prefix = plain("prefix").unwrap_or_default();
     let bucket = format!("{}/", asked.path.trim_end_matches('/'));
@@ -429,7 +429,7 @@ fn listed_uploads(asked: &Asked, state: &State) -> Answer {
 }
 
 /// Lists the objects directly below a prefix.
-fn listed(asked: &Asked, state: &State) -> Answer {
+fn listed(asked: &BucketRequest, state: &BucketState) -> BucketResponse {
     let plain = |text: &str| text.replace("%2F", "/");
     let prefix = asked.query.get("prefix").map(|it| plain(it)).unwrap_or_default();
     let after = asked.query.get("continuation-token").map(|it| plain(it)).unwrap_or_default();

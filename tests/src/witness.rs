@@ -23,7 +23,7 @@ pub struct Way {
 
 /// An answer: text, or bytes as text; and whether digests stand behind all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Answer {
+struct WitnessedText {
     text: String,
     verified: bool,
 }
@@ -33,7 +33,7 @@ struct Answer {
 pub struct Witness {
     /// The file.
     pub bytes: Vec<u8>,
-    answers: Vec<Answer>,
+    answers: Vec<WitnessedText>,
 }
 
 /// Outcomes of the queries of a damaged file.
@@ -90,7 +90,7 @@ impl Witness {
 
 /// All that a file is asked: what it says of itself, and each dataset's values and reductions; and
 /// whether it is known to have digests.
-fn answers(bytes: &[u8], way: Way) -> Result<(Vec<Result<Answer, Error>>, bool), Error> {
+fn answers(bytes: &[u8], way: Way) -> Result<(Vec<Result<WitnessedText, Error>>, bool), Error> {
     let source = if way.viewed {
         Source::from_bytes(bytes.to_vec())
     } else {
@@ -100,14 +100,15 @@ fn answers(bytes: &[u8], way: Way) -> Result<(Vec<Result<Answer, Error>>, bool),
     let has_digests = file.protection().digests().is_some();
     let said = format!("{:?} {:?}", file.metadata(), file.history());
     let catalog = Catalog::from_tet(file)?;
-    let mut answers = vec![Ok(Answer { text: said, verified: has_digests })];
-    let answer = |text, integrity| Answer { text, verified: integrity == Integrity::Verified };
+    let mut answers = vec![Ok(WitnessedText { text: said, verified: has_digests })];
+    let answer =
+        |text, integrity| WitnessedText { text, verified: integrity == Integrity::Verified };
     for dataset in catalog.datasets() {
         let slab = Hyperslab::whole(dataset.shape());
         let how = Execution { digests: way.digests, ..ask::small() };
         let chunk_shape = dataset.grid.chunk_shape();
         let text = format!("{:?} {} {chunk_shape:?}", dataset.name, dataset.dtype_name);
-        answers.push(Ok(Answer { text, verified: has_digests }));
+        answers.push(Ok(WitnessedText { text, verified: has_digests }));
         let array = dataset.read(&slab, &how);
         answers.push(array.map(|array| answer(format!("{:?}", array.bytes()), array.integrity)));
         for op in OPS {

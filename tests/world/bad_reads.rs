@@ -100,12 +100,12 @@ impl ReadAt for Faulty {
 
 /// An answer, and whether all of it was compared with checksums.
 #[derive(Debug, PartialEq, Eq)]
-struct Answer {
+struct ReadOutput {
     bytes: Vec<u8>,
     is_compared: bool,
 }
 
-type Outcome = Result<Answer, String>;
+type Outcome = Result<ReadOutput, String>;
 
 /// The questions of one container, and the folder for what is written.
 struct Questions<'a> {
@@ -126,7 +126,7 @@ impl Questions<'_> {
     }
 
     /// A new file of the source; after an error there is none.
-    fn converted(&self, source: &Source) -> tet_convert::Result<Answer> {
+    fn converted(&self, source: &Source) -> tet_convert::Result<ReadOutput> {
         let output = self.folder.join("converted.tet");
         let mut options = ConvertOptions::default();
         options.tet.sync = Sync::None;
@@ -135,20 +135,20 @@ impl Questions<'_> {
         assert_eq!(report.is_ok(), bytes.is_some(), "a file is there when there is no error");
         let is_compared = !report?.notes.contains(&Note::Unchecked);
         std::fs::remove_file(output).unwrap();
-        Ok(Answer { bytes: bytes.unwrap_or_default(), is_compared })
+        Ok(ReadOutput { bytes: bytes.unwrap_or_default(), is_compared })
     }
 }
 
 /// The report of all bytes; one that finds something is no answer.
-fn verified(source: &Source) -> tet_convert::Result<Answer> {
+fn verified(source: &Source) -> tet_convert::Result<ReadOutput> {
     let options = VerifyOptions { level: Level::Deep, ..VerifyOptions::default() };
     let report = tet_convert::verify(source, &options)?;
     let is_compared = report.is_ok();
-    Ok(Answer { bytes: format!("{report:?}").into_bytes(), is_compared })
+    Ok(ReadOutput { bytes: format!("{report:?}").into_bytes(), is_compared })
 }
 
 /// All elements, some of them, or their sum.
-fn read(source: Source, number: usize) -> tet_convert::Result<Answer> {
+fn read(source: Source, number: usize) -> tet_convert::Result<ReadOutput> {
     let how = Execution { threads: 2, ..Execution::default() };
     let opened = tet_convert::open_source(source, &OpenOptions::default())?;
     let dataset = &opened.catalog.datasets()[0];
@@ -165,7 +165,7 @@ fn read(source: Source, number: usize) -> tet_convert::Result<Answer> {
         }
     };
     opened.catalog.check_unchanged()?;
-    Ok(Answer { bytes, is_compared: integrity == Integrity::Verified })
+    Ok(ReadOutput { bytes, is_compared: integrity == Integrity::Verified })
 }
 
 /// A file of each container of elements that follow from `seed`.

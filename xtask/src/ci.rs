@@ -19,36 +19,37 @@ pub(crate) struct Options {
     only: Option<String>,
 }
 
-struct Step {
+struct CiStep {
     name: &'static str,
     work: fn() -> Result<()>,
 }
 
-const STEPS: [Step; 10] = [
-    Step { name: "fmt", work: || cargo(&["fmt", "--all", "--check"]) },
-    Step { name: "tidy", work: tidy::run },
-    Step {
+const STEPS: [CiStep; 10] = [
+    CiStep { name: "fmt", work: || cargo(&["fmt", "--all", "--check"]) },
+    CiStep { name: "tidy", work: tidy::run },
+    CiStep {
         name: "clippy",
         work: || {
             cargo(&["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])
         },
     },
-    Step { name: "test", work: || cargo(&["test", "--locked", "--workspace", "--quiet"]) },
-    Step {
+    CiStep { name: "test", work: || cargo(&["test", "--locked", "--workspace", "--quiet"]) },
+    CiStep {
         name: "no_std",
         work: || cargo(&["build", "--locked", "-p", "tet-format", "--no-default-features"]),
     },
-    Step { name: "features", work: features },
-    Step { name: "example", work: example },
-    Step { name: "doc", work: doc },
-    Step { name: "docs", work: docs::check },
-    Step { name: "python", work: package::run },
+    CiStep { name: "features", work: features },
+    CiStep { name: "example", work: example },
+    CiStep { name: "doc", work: doc },
+    CiStep { name: "docs", work: docs::check },
+    CiStep { name: "python", work: package::run },
 ];
 
 /// Runs the steps and prints what each took.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let start = Instant::now();
-    let chosen = |step: &&Step| options.only.as_deref().is_none_or(|word| step.name.contains(word));
+    let chosen =
+        |step: &&CiStep| options.only.as_deref().is_none_or(|word| step.name.contains(word));
     let mut times = Vec::new();
     let mut left_out = None;
     let missing = package::missing();

@@ -35,11 +35,11 @@ use clap::{Parser, Subcommand};
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Cli {
     #[command(subcommand)]
-    task: Task,
+    task: XtaskCommand,
 }
 
 #[derive(Subcommand)]
-enum Task {
+enum XtaskCommand {
     /// Everything a change must pass: format, tidy, lints, tests, docs, features
     Ci(ci::Options),
     /// The rules of the house a machine can check, without building anything
@@ -94,30 +94,30 @@ enum Task {
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().task {
-        Task::Ci(options) => ci::run(&options),
-        Task::Tidy => tidy::run(),
-        Task::GenFixtures(options) => fixtures::run(&options),
-        Task::Bench(options) => bench::run(&options),
-        Task::Coastlines(options) => coastlines::run(&options),
-        Task::Docs(options) => docs::run(&options),
-        Task::Crash(options) => crash::run(&options),
-        Task::Race(options) => race::run(&options),
-        Task::Unreadable(options) => unreadable::run(&options),
-        Task::Fuzz(options) => fuzz::run(&options),
-        Task::Bitflip => suite::run(&[("memory", "damage::bitflip")]),
-        Task::Truncate => suite::run(&[("engine", "truncate::")]),
-        Task::Fields => suite::run(&[("memory", "damage::fields")]),
-        Task::Rot => suite::run(&[("memory", "damage::rot")]),
-        Task::Swap => suite::run(&[("memory", "damage::swap")]),
-        Task::Integrity => suite::run(&[("engine", "integrity::"), ("threads", "")]),
-        Task::Vanish => suite::vanish(),
-        Task::Zoo => suite::run(&[("memory", "hostile::"), ("world", "commands::")]),
-        Task::Scale(options) => scale::run(&options),
-        Task::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
-        Task::Interop(options) => interop::run(&options),
-        Task::Oracle(options) => oracle::run(&options),
-        Task::Release(options) => release::run(&options),
-        Task::Remote(options) => remote::run(&options),
-        Task::Python(options) => package::test(options),
+        XtaskCommand::Ci(options) => ci::run(&options),
+        XtaskCommand::Tidy => tidy::run(),
+        XtaskCommand::GenFixtures(options) => fixtures::run(&options),
+        XtaskCommand::Bench(options) => bench::run(&options),
+        XtaskCommand::Coastlines(options) => coastlines::run(&options),
+        XtaskCommand::Docs(options) => docs::run(&options),
+        XtaskCommand::Crash(options) => crash::run(&options),
+        XtaskCommand::Race(options) => race::run(&options),
+        XtaskCommand::Unreadable(options) => unreadable::run(&options),
+        XtaskCommand::Fuzz(options) => fuzz::run(&options),
+        XtaskCommand::Bitflip => suite::run(&[("memory", "damage::bitflip")]),
+        XtaskCommand::Truncate => suite::run(&[("engine", "truncate::")]),
+        XtaskCommand::Fields => suite::run(&[("memory", "damage::fields")]),
+        XtaskCommand::Rot => suite::run(&[("memory", "damage::rot")]),
+        XtaskCommand::Swap => suite::run(&[("memory", "damage::swap")]),
+        XtaskCommand::Integrity => suite::run(&[("engine", "integrity::"), ("threads", "")]),
+        XtaskCommand::Vanish => suite::vanish(),
+        XtaskCommand::Zoo => suite::run(&[("memory", "hostile::"), ("world", "commands::")]),
+        XtaskCommand::Scale(options) => scale::run(&options),
+        XtaskCommand::Deny => run::check(run::cargo().args(["deny", "--locked", "check"])),
+        XtaskCommand::Interop(options) => interop::run(&options),
+        XtaskCommand::Oracle(options) => oracle::run(&options),
+        XtaskCommand::Release(options) => release::run(&options),
+        XtaskCommand::Remote(options) => remote::run(&options),
+        XtaskCommand::Python(options) => package::test(options),
     }
 }

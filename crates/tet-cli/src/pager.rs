@@ -21,7 +21,7 @@ pub(crate) fn begin(command: &Command, streams: &mut Streams) {
     let rows = streams.env.rows;
     let out = std::mem::replace(&mut streams.out, Box::new(io::sink()));
     let err = std::mem::replace(&mut streams.err, Box::new(io::sink()));
-    let paged = Paged { out, err, pager, rows, line_count: 0, state: State::Held(Vec::new()) };
+    let paged = Paged { out, err, pager, rows, line_count: 0, state: PagerState::Held(Vec::new()) };
     let paged = Rc::new(RefCell::new(paged));
     streams.out = Box::new(PagedOut(Rc::clone(&paged)));
     streams.err = Box::new(PagedErr(paged));
@@ -53,10 +53,10 @@ struct Paged {
     /// The lines of the terminal.
     rows: usize,
     line_count: usize,
-    state: State,
+    state: PagerState,
 }
 
-enum State {
+enum PagerState {
     /// Printed bytes, which may fit the terminal.
     Held(Vec<u8>),
     /// There is no pager.
@@ -68,9 +68,9 @@ enum State {
 impl Paged {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.state {
-            State::Direct => self.out.write_all(bytes),
-            State::Running(child) => to_pager(child, bytes),
-            State::Held(held) => {
+            PagerState::Direct => self.out.write_all(bytes),
+            PagerState::Running(child) => to_pager(child, bytes),
+            PagerState::Held(held) => {
                 held.extend_from_slice(bytes);
                 self.line_count += bytes.iter().filter(|byte| **byte == b'\n').count();
                 if self.line_count < self.rows && held.len() < HELD_MAX {
@@ -88,19 +88,19 @@ impl Paged {
         self.err.flush()?;
         let child = Process::new("sh").arg("-c").arg(script).stdin(Stdio::piped()).spawn();
         let Ok(mut child) = child else { return self.release() };
-        let State::Held(held) = std::mem::replace(&mut self.state, State::Direct) else {
+        let PagerState::Held(held) = std::mem::replace(&mut self.state, PagerState::Direct) else {
             return Ok(());
         };
         let written = to_pager(&mut child, &held);
-        self.state = State::Running(child);
+        self.state = PagerState::Running(child);
         written
     }
 
     /// Prints what was held: the rest is printed too.
     fn release(&mut self) -> io::Result<()> {
-        if let State::Held(held) = &mut self.state {
+        if let PagerState::Held(held) = &mut self.state {
             let held = std::mem::take(held);
-            self.state = State::Direct;
+            self.state = PagerState::Direct;
             self.out.write_all(&held)?;
         }
         Ok(())
@@ -109,7 +109,7 @@ impl Paged {
     fn flush(&mut self) -> io::Result<()> {
         self.release()?;
         match &mut self.state {
-            State::Running(child) => child.stdin.as_mut().map_or(Ok(()), Write::flush),
+            PagerState::Running(child) => child.stdin.as_mut().map_or(Ok(()), Write::flush),
             _ => self.out.flush(),
         }
     }
@@ -124,7 +124,7 @@ impl Drop for Paged {
     /// Waits for the reader.
     fn drop(&mut self) {
         let _ = self.flush();
-        if let State::Running(child) = &mut self.state {
+        if let PagerState::Running(child) = &mut self.state {
             drop(child.stdin.take());
             let _ = child.wait();
         }
@@ -151,7 +151,7 @@ impl Write for PagedErr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let paged = &mut *self.0.borrow_mut();
         match &mut paged.state {
-            State::Running(child) => to_pager(child, bytes)?,
+            PagerState::Running(child) => to_pager(child, bytes)?,
             _ => paged.err.write_all(bytes)?,
         }
         Ok(bytes.len())

@@ -8,7 +8,7 @@ use tet_verify::{Finding, Level, Report, Strictness, VerifyOptions};
 use crate::bounds::{Bounds, Memory, Threads};
 use crate::input::Input;
 use crate::options::unknown;
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 
 /// Checks a file; the report as a dict.
 #[pyfunction]
@@ -26,7 +26,7 @@ pub(crate) fn verify<'py>(
     let found = levels.into_iter().find(|it| it.name() == level);
     let level = found.ok_or_else(|| unknown("level", level, "structure, checksums, deep"))?;
     let bounds = Bounds::new(memory, threads);
-    let report = detached(py, &Job::long(progress), |progress| {
+    let report = detached(py, &ProgressCallback::long(progress), |progress| {
         let usual = VerifyOptions::default();
         let options = VerifyOptions {
             level,

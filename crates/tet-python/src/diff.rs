@@ -12,12 +12,12 @@ use tet_query::{
 use crate::attrs;
 use crate::file::{OpenFile, key};
 use crate::options::{self, Values, extract};
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 
 /// Arguments of a comparison, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Asked {
+struct DiffArguments {
     /// Names and patterns of the datasets, of either file; all without them.
     datasets: Option<Vec<String>>,
     /// Names and patterns of the first file, each with the name in the second one.
@@ -44,7 +44,7 @@ pub(crate) fn diff<'py>(
     asked: &Bound<'py, PyDict>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked: Asked = extract(asked)?;
+    let asked: DiffArguments = extract(asked)?;
     let opened = [left.state().get()?, right.state().get()?];
     let decoding = options::decoding(Values { raw_values: asked.raw_values, ..Values::default() });
     let compared = |catalog: Catalog| tet_convert::contents(decoding.compared(catalog));
@@ -58,7 +58,7 @@ pub(crate) fn diff<'py>(
     });
     let names = names(catalogs, &asked).map_err(|error| crate::error::raise(py, &error.into()))?;
     let files = chosen(catalogs, asked.datasets.as_deref(), &names);
-    let found = detached(py, &Job::long(progress), |progress| {
+    let found = detached(py, &ProgressCallback::long(progress), |progress| {
         let all =
             files.both.iter().map(|[left, _]| left.selected_len(&Hyperslab::whole(left.shape())));
         let all = all.fold(0, u64::saturating_add);
@@ -104,7 +104,7 @@ pub(crate) fn diff<'py>(
 }
 
 /// The names of the first file in the second one.
-fn names([left, right]: [&Catalog; 2], asked: &Asked) -> tet_convert::Result<NameMap> {
+fn names([left, right]: [&Catalog; 2], asked: &DiffArguments) -> tet_convert::Result<NameMap> {
     if !asked.names.is_empty() {
         return NameMap::of(left, &asked.names);
     }

@@ -20,7 +20,7 @@ const MODULE: &str = "tetfile._errors";
 
 /// Where something is wrong.
 #[derive(Default)]
-struct Place {
+struct ErrorLocation {
     path: Option<String>,
     rule: Option<&'static str>,
     byte: Option<u64>,
@@ -28,21 +28,21 @@ struct Place {
     chunk: Option<Vec<u64>>,
 }
 
-impl Place {
-    fn of_dataset(dataset: &str) -> Place {
-        Place { dataset: Some(dataset.to_owned()), ..Place::default() }
+impl ErrorLocation {
+    fn of_dataset(dataset: &str) -> ErrorLocation {
+        ErrorLocation { dataset: Some(dataset.to_owned()), ..ErrorLocation::default() }
     }
 
-    fn fault(self, fault: &tet_format::Error) -> Place {
-        Place { rule: Some(fault.rule.id()), byte: Some(fault.at), ..self }
+    fn fault(self, fault: &tet_format::Error) -> ErrorLocation {
+        ErrorLocation { rule: Some(fault.rule.id()), byte: Some(fault.at), ..self }
     }
 
-    fn foreign(self, fault: &ForeignFault) -> Place {
-        Place { rule: Some(fault.rule.id), byte: Some(fault.at), ..self }
+    fn foreign(self, fault: &ForeignFault) -> ErrorLocation {
+        ErrorLocation { rule: Some(fault.rule.id), byte: Some(fault.at), ..self }
     }
 
-    fn path(self, path: &Path) -> Place {
-        Place { path: Some(path.to_string_lossy().into_owned()), ..self }
+    fn path(self, path: &Path) -> ErrorLocation {
+        ErrorLocation { path: Some(path.to_string_lossy().into_owned()), ..self }
     }
 }
 
@@ -60,30 +60,30 @@ pub(crate) fn raise(py: Python<'_>, error: &tet::Error) -> PyErr {
 /// The exception of a mistake of the engine.
 pub(crate) fn internal(py: Python<'_>, what: &str) -> PyErr {
     let message = format!("internal error of tetfile: {what}; please report it");
-    made(py, "TetError", &message, Place::default()).unwrap_or_else(|failed| failed)
+    made(py, "TetError", &message, ErrorLocation::default()).unwrap_or_else(|failed| failed)
 }
 
 /// The exception of something that this build does not do.
 pub(crate) fn unsupported(py: Python<'_>, dataset: &str, message: &str) -> PyErr {
-    let place = Place::of_dataset(dataset);
+    let place = ErrorLocation::of_dataset(dataset);
     made(py, "UnsupportedError", message, place).unwrap_or_else(|failed| failed)
 }
 
 /// The exception of a file that something is not done with.
 pub(crate) fn unsupported_file(py: Python<'_>, path: &Path, message: &str) -> PyErr {
     let message = format!("{}: {message}", tet_io::shown(path));
-    let place = Place::default().path(path);
+    let place = ErrorLocation::default().path(path);
     made(py, "UnsupportedError", &message, place).unwrap_or_else(|failed| failed)
 }
 
 /// The exception of an argument that does not fit a file.
 pub(crate) fn usage(py: Python<'_>, path: &Path, message: &str) -> PyErr {
-    let place = Place::default().path(path);
+    let place = ErrorLocation::default().path(path);
     made(py, "UsageError", message, place).unwrap_or_else(|failed| failed)
 }
 
 /// An exception of a class of this package.
-fn made(py: Python<'_>, class: &str, message: &str, place: Place) -> PyResult<PyErr> {
+fn made(py: Python<'_>, class: &str, message: &str, place: ErrorLocation) -> PyResult<PyErr> {
     let known = PyDict::new(py);
     known.set_item("path", place.path)?;
     known.set_item("rule", place.rule)?;
@@ -320,28 +320,28 @@ fn of_kind(kind: Kind) -> &'static str {
     }
 }
 
-fn place(error: &tet::Error) -> Place {
+fn place(error: &tet::Error) -> ErrorLocation {
     if let Some(error) = io(error) {
         let byte = match error {
             tet_io::Error::PastEnd { end, .. } => Some(*end),
             _ => None,
         };
-        return Place { byte, ..Place::default().path(error.path()) };
+        return ErrorLocation { byte, ..ErrorLocation::default().path(error.path()) };
     }
     if let Some(question) = query(error) {
         return of_query(question);
     }
-    let tet::Error::File(error) = error else { return Place::default() };
+    let tet::Error::File(error) = error else { return ErrorLocation::default() };
     of_convert(error)
 }
 
-fn of_convert(error: &tet_convert::Error) -> Place {
+fn of_convert(error: &tet_convert::Error) -> ErrorLocation {
     match error {
         tet_convert::Error::InFile { path, error } => of_convert(error).path(path),
         tet_convert::Error::File(error) => of_file(error),
         tet_convert::Error::Verify(tet_verify::Error::File(error)) => of_file(error),
         tet_convert::Error::Foreign { path, fault, .. } => {
-            Place::default().path(path).foreign(fault)
+            ErrorLocation::default().path(path).foreign(fault)
         }
         tet_convert::Error::NotReadable { path, .. }
         | tet_convert::Error::NotVerifiable { path, .. }
@@ -349,50 +349,50 @@ fn of_convert(error: &tet_convert::Error) -> Place {
         | tet_convert::Error::NoArrays { path }
         | tet_convert::Error::NotArrays { path, .. }
         | tet_convert::Error::UnknownTarget { path, .. }
-        | tet_convert::Error::NotWritable { path, .. } => Place::default().path(path),
+        | tet_convert::Error::NotWritable { path, .. } => ErrorLocation::default().path(path),
         tet_convert::Error::NoReferences { dataset, .. }
-        | tet_convert::Error::Clipped { dataset } => Place::of_dataset(dataset),
-        tet_convert::Error::Container(fault) => Place {
+        | tet_convert::Error::Clipped { dataset } => ErrorLocation::of_dataset(dataset),
+        tet_convert::Error::Container(fault) => ErrorLocation {
             rule: fault.rule().map(|rule| rule.id),
             byte: fault.at(),
             dataset: fault.dataset().map(str::to_owned),
-            ..Place::default()
+            ..ErrorLocation::default()
         },
-        _ => Place::default(),
+        _ => ErrorLocation::default(),
     }
 }
 
-fn of_file(error: &tet_file::Error) -> Place {
+fn of_file(error: &tet_file::Error) -> ErrorLocation {
     match error {
-        tet_file::Error::Format(fault) => Place::default().fault(fault),
+        tet_file::Error::Format(fault) => ErrorLocation::default().fault(fault),
         tet_file::Error::Part { path, at, .. } => {
-            Place { byte: Some(*at), ..Place::default().path(path) }
+            ErrorLocation { byte: Some(*at), ..ErrorLocation::default().path(path) }
         }
         tet_file::Error::Region { dataset, .. }
         | tet_file::Error::ChunkMemory { dataset, .. }
-        | tet_file::Error::PartialMemory { dataset, .. } => Place::of_dataset(dataset),
+        | tet_file::Error::PartialMemory { dataset, .. } => ErrorLocation::of_dataset(dataset),
         tet_file::Error::Incomplete { dataset, coord, .. }
         | tet_file::Error::Conflict { dataset, coord, .. } => {
-            Place { chunk: Some(coord.clone()), ..Place::of_dataset(dataset) }
+            ErrorLocation { chunk: Some(coord.clone()), ..ErrorLocation::of_dataset(dataset) }
         }
-        _ => Place::default(),
+        _ => ErrorLocation::default(),
     }
 }
 
-fn of_query(error: &QueryError) -> Place {
+fn of_query(error: &QueryError) -> ErrorLocation {
     let chunked = |dataset: &str, chunk: &tet_format::Shape, byte| {
         let chunk = Some(chunk.to_vec());
-        Place { chunk, byte, ..Place::of_dataset(dataset) }
+        ErrorLocation { chunk, byte, ..ErrorLocation::of_dataset(dataset) }
     };
     match error {
         QueryError::File(error) => of_file(error),
         QueryError::Unreadable { dataset, cause } => {
-            Place { dataset: Some(dataset.clone()), ..of_query(cause) }
+            ErrorLocation { dataset: Some(dataset.clone()), ..of_query(cause) }
         }
         QueryError::InFile { file, fault } => of_query(fault).path(file),
-        QueryError::Dataset { dataset, fault } => Place::of_dataset(dataset).fault(fault),
+        QueryError::Dataset { dataset, fault } => ErrorLocation::of_dataset(dataset).fault(fault),
         QueryError::Foreign { dataset, fault } | QueryError::Shard { dataset, fault, .. } => {
-            Place::of_dataset(dataset).foreign(fault)
+            ErrorLocation::of_dataset(dataset).foreign(fault)
         }
         QueryError::Chunk { dataset, chunk, fault } => chunked(dataset, chunk, None).fault(fault),
         QueryError::MissingChunk { dataset, chunk }
@@ -408,10 +408,10 @@ fn of_query(error: &QueryError) -> Place {
         | QueryError::OtherType { dataset, .. }
         | QueryError::Incomparable { dataset, .. }
         | QueryError::NoFill { dataset, .. }
-        | QueryError::Inexact { dataset, .. } => Place::of_dataset(dataset),
+        | QueryError::Inexact { dataset, .. } => ErrorLocation::of_dataset(dataset),
         QueryError::NoSuchDataset { name, .. } | QueryError::Ambiguous { name, .. } => {
-            Place::of_dataset(name)
+            ErrorLocation::of_dataset(name)
         }
-        _ => Place::default(),
+        _ => ErrorLocation::default(),
     }
 }

@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::options;
 use crate::run::attended;
 use crate::selected::Selected;
-use crate::state::{Open, State};
+use crate::state::{Open, OpenState};
 
 /// From now on URLs are opened, with the variables of this environment.
 #[pyfunction]
@@ -37,11 +37,11 @@ pub(crate) fn without_secrets(url: PathBuf) -> String {
 /// An open file of any container.
 #[pyclass(frozen, module = "tetfile._tetfile")]
 pub(crate) struct OpenFile {
-    state: State,
+    state: OpenState,
 }
 
 impl OpenFile {
-    pub(crate) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &OpenState {
         &self.state
     }
 }
@@ -77,7 +77,12 @@ impl OpenFile {
             how = how.within(hint(&opened));
         }
         Ok(OpenFile {
-            state: State::new(Open { opened, how, is_decoded: decoded, names: PyOnceLock::new() }),
+            state: OpenState::new(Open {
+                opened,
+                how,
+                is_decoded: decoded,
+                names: PyOnceLock::new(),
+            }),
         })
     }
 

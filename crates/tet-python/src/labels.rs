@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use tet_query::{CatalogLabels, Hyperslab, LabelLookup, Labels, Selection};
 
 use crate::numpy;
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 use crate::selected::Selected;
 
 /// Bytes that are read for a label, about.
@@ -28,7 +28,7 @@ pub(crate) fn labels<'py>(
     let held = selected.held()?;
     let (open, dataset) = (&held.open, held.dataset()?);
     let count = dataset.shape().get(axis).copied().unwrap_or(0);
-    let job = Job::new(count.saturating_mul(LABEL_LEN), None);
+    let job = ProgressCallback::new(count.saturating_mul(LABEL_LEN), None);
     let found = detached(py, &job, |progress| {
         let how = open.how.with_progress(progress);
         let labels = CatalogLabels::new(&open.opened.catalog, dataset, &how);
@@ -70,7 +70,7 @@ pub(crate) fn select_text(
         let message = "text selects of a whole dataset, and this is a part: use isel and sel";
         return Err(PyValueError::new_err(message));
     }
-    let (positions, notes) = detached(py, &Job::new(0, None), |progress| {
+    let (positions, notes) = detached(py, &ProgressCallback::new(0, None), |progress| {
         let how = open.how.with_progress(progress);
         let selection = Selection::parse(text).map_err(tet_query::Error::from)?;
         let labels = CatalogLabels::new(&open.opened.catalog, dataset, &how);

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tet_io::{Folder, Publish, Publisher, Source};
 
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 
 /// Names of one folder that are listed.
 const NAMES_MAX: usize = 1 << 20;
@@ -15,7 +15,7 @@ const NAMES_MAX: usize = 1 << 20;
 /// Writes a new file.
 #[pyfunction]
 pub(crate) fn write_object(py: Python<'_>, url: PathBuf, content: &[u8]) -> PyResult<()> {
-    detached(py, &Job::long(None), |_| {
+    detached(py, &ProgressCallback::long(None), |_| {
         let mut publisher = Publisher::begin(&url, &Publish::default())?;
         let written = publisher.write_all(content);
         written.map_err(|error| publisher.write_fault(error))?;
@@ -32,7 +32,7 @@ pub(crate) fn missing_folder(path: PathBuf) -> Option<String> {
 /// Whether there is a file.
 #[pyfunction]
 pub(crate) fn has_object(py: Python<'_>, url: PathBuf) -> PyResult<bool> {
-    detached(py, &Job::long(None), |_| match Source::open(&url) {
+    detached(py, &ProgressCallback::long(None), |_| match Source::open(&url) {
         Ok(_) => Ok(true),
         Err(error) if error.system().is_some_and(|it| it.1.kind() == ErrorKind::NotFound) => {
             Ok(false)
@@ -44,7 +44,7 @@ pub(crate) fn has_object(py: Python<'_>, url: PathBuf) -> PyResult<bool> {
 /// The content of a file.
 #[pyfunction]
 pub(crate) fn read_object<'py>(py: Python<'py>, url: PathBuf) -> PyResult<Bound<'py, PyBytes>> {
-    let content = detached(py, &Job::long(None), |_| {
+    let content = detached(py, &ProgressCallback::long(None), |_| {
         let source = Source::open(&url)?;
         source.read_vec(0, source.len())
     })?;
@@ -54,7 +54,7 @@ pub(crate) fn read_object<'py>(py: Python<'py>, url: PathBuf) -> PyResult<Bound<
 /// The names of the files in a folder.
 #[pyfunction]
 pub(crate) fn list_objects(py: Python<'_>, url: PathBuf) -> PyResult<Vec<String>> {
-    detached(py, &Job::long(None), |_| {
+    detached(py, &ProgressCallback::long(None), |_| {
         let entries = Folder::open(&url)?.entries(NAMES_MAX)?;
         Ok::<_, tet_io::Error>(entries.into_iter().map(|entry| entry.name).collect())
     })
@@ -63,7 +63,7 @@ pub(crate) fn list_objects(py: Python<'_>, url: PathBuf) -> PyResult<Vec<String>
 /// Removes files of a folder.
 #[pyfunction]
 pub(crate) fn remove_objects(py: Python<'_>, url: PathBuf, names: Vec<String>) -> PyResult<()> {
-    detached(py, &Job::long(None), |_| {
+    detached(py, &ProgressCallback::long(None), |_| {
         let folder = Folder::open(&url)?;
         names.iter().try_for_each(|name| folder.remove(name))
     })

@@ -20,7 +20,7 @@ use tet_query::{Axis, AxisPicks, AxisPositions, AxisSlice, Choice, Hyperslab, La
 use crate::buffer::Memory;
 use crate::numpy;
 use crate::read::check_len;
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 use crate::selected::{Selected, within};
 
 /// Selection of an axis that appears.
@@ -187,7 +187,7 @@ impl Selected {
         let choice = Choice { filter: None, picks: picks.collect() };
         let how = &held.open.how;
         // Looks up where the first chunk is, which may be to read.
-        let job = Job::new(0, None);
+        let job = ProgressCallback::new(0, None);
         let slab = self.slab();
         let lazy = detached(py, &job, |_| LazyArray::new(&dataset, slab, choice, None, how))?;
         let size = lazy.dtype().size().unwrap_or(1);
@@ -196,7 +196,7 @@ impl Selected {
         let array = numpy::empty(py, lazy.shape(), memory_type)?;
         let mut memory = Memory::of(&array)?;
         let out = memory.bytes();
-        detached(py, &Job::new(len, progress), |progress| {
+        detached(py, &ProgressCallback::new(len, progress), |progress| {
             let how = how.with_progress(progress.begin(len));
             lazy.read_into(&Hyperslab::whole(lazy.shape()), &how, out)?;
             if lazy.dtype() == DType::Bool {

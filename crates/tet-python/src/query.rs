@@ -11,7 +11,7 @@ use tet_query::{
 
 use crate::cells;
 use crate::file::OpenFile;
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 use crate::selected::Selected;
 
 /// Reads of a document.
@@ -45,7 +45,7 @@ pub(crate) fn query<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let open = file.state().get()?;
-    let (answered, found) = detached(py, &Job::long(progress), |progress| {
+    let (answered, found) = detached(py, &ProgressCallback::long(progress), |progress| {
         let how = open.how.with_progress(progress.begin(0));
         let (resolved, how) = resolved(&open, json, &how)?;
         Ok::<_, tet_document::Error>((resolved.answer(&how)?, resolved))
@@ -94,7 +94,7 @@ pub(crate) fn explain<'py>(
     json: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let open = file.state().get()?;
-    let reads = detached(py, &Job::long(None), |progress| {
+    let reads = detached(py, &ProgressCallback::long(None), |progress| {
         let (resolved, how) = resolved(&open, json, &open.how.with_progress(progress))?;
         reads(&resolved, &how)
     })?;
@@ -168,7 +168,7 @@ fn compared(py: Python<'_>, alignment: &Alignment) -> PyResult<Vec<Py<PyAny>>> {
 pub(crate) fn touched(py: Python<'_>, selected: &Selected) -> PyResult<(u64, u64, u64)> {
     let held = selected.held()?;
     let (dataset, how, slab) = (held.dataset()?, &held.open.how, selected.slab());
-    detached(py, &Job::new(0, None), |_| {
+    detached(py, &ProgressCallback::new(0, None), |_| {
         let mut read_len = 0_u64;
         let mut visit = |run: ReadRange| read_len = read_len.saturating_add(run.span.len());
         dataset.read_runs(slab, how, &mut visit)?;

@@ -9,7 +9,7 @@ use tet_query::{Dataset, Execution, Hyperslab};
 use crate::buffer::Memory;
 use crate::key;
 use crate::numpy;
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 use crate::selected::Selected;
 
 impl Selected {
@@ -57,7 +57,7 @@ impl Selected {
             let text = format!("out has {} bytes, and the selection {len}", out.len());
             return Err(PyValueError::new_err(text));
         }
-        detached(py, &Job::new(len, progress), |progress| {
+        detached(py, &ProgressCallback::new(len, progress), |progress| {
             let how = how.with_progress(progress.begin(len));
             dataset.read_into(slab, &how, out)?;
             if dataset.dtype == Some(DType::Bool) {
@@ -75,7 +75,7 @@ impl Selected {
     ) -> PyResult<Bound<'py, PyAny>> {
         let held = self.held()?;
         let dataset = held.dataset()?;
-        let texts = detached(py, &Job::new(self.len(slab), progress), |progress| {
+        let texts = detached(py, &ProgressCallback::new(self.len(slab), progress), |progress| {
             dataset.read_texts(slab, &held.open.how.with_progress(progress))
         })?;
         let texts = texts.value.iter().map(|text| pyo3::types::PyString::new(py, text).into_any());

@@ -12,7 +12,7 @@ use tet_query::{
 use crate::cells;
 use crate::options::{extract, unknown};
 use crate::picks::Sorted;
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 use crate::selected::Selected;
 
 /// The reductions of a summary; the last one is of floats alone.
@@ -21,7 +21,7 @@ const SUMMARY: [Op; 5] = [Op::Min, Op::Max, Op::Mean, Op::Std, Op::InfCount];
 /// Arguments of a reduction, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Asked {
+struct ReduceArguments {
     op: String,
     /// Axes that appear, or all.
     axes: Option<Vec<usize>>,
@@ -38,7 +38,7 @@ struct Asked {
     filter: Option<String>,
 }
 
-impl Asked {
+impl ReduceArguments {
     /// The reduction of a part of a dataset.
     fn reduction(&self, py: Python<'_>, selected: &Selected) -> PyResult<Reduction> {
         let kept = selected.kept();
@@ -91,7 +91,7 @@ pub(crate) fn reduce<'py>(
     asked: Vec<Bound<'py, PyDict>>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Bound<'py, PyDict>>, &'static str)> {
-    let of = |asked: &Bound<'_, PyDict>| extract::<Asked>(asked)?.reduction(py, selected);
+    let of = |asked: &Bound<'_, PyDict>| extract::<ReduceArguments>(asked)?.reduction(py, selected);
     let reductions: PyResult<Vec<Reduction>> = asked.iter().map(of).collect();
     selected.reduced(py, &reductions?, progress)
 }
@@ -129,7 +129,7 @@ impl Selected {
             format!(r##"{{"filter": {json}, "count": [], "dataset": "#{}"}}"##, held.index);
         let catalog = &held.open.opened.catalog;
         // Labels that it names may be read.
-        let resolved = detached(py, &Job::new(0, None), |_| {
+        let resolved = detached(py, &ProgressCallback::new(0, None), |_| {
             Query::from_json(&document)?.resolve(catalog, &held.open.how)
         });
         match resolved?.ask {
@@ -147,7 +147,7 @@ impl Selected {
         let held = self.held()?;
         let (dataset, how) = (held.dataset()?, &held.open.how);
         let len = self.len(self.slab());
-        let answer = detached(py, &Job::new(len, progress), |progress| {
+        let answer = detached(py, &ProgressCallback::new(len, progress), |progress| {
             let how = how.with_progress(progress.begin(len));
             dataset.reduce_all(self.slab(), reductions, &how)
         })?;

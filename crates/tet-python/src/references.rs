@@ -10,12 +10,12 @@ use tet_io::{Operation, Overwrite};
 use crate::error::unsupported_file;
 use crate::file::OpenFile;
 use crate::options::{extract, unknown};
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 
 /// Arguments of references, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Asked {
+struct ReferenceArguments {
     include: Vec<String>,
     exclude: Vec<String>,
     inline: u64,
@@ -28,7 +28,7 @@ struct Asked {
     others: Vec<PathBuf>,
 }
 
-impl Asked {
+impl ReferenceArguments {
     fn options(&self) -> PyResult<RefsOptions> {
         let format = match self.zarr_format {
             2 => ZarrFormat::V2,
@@ -75,10 +75,10 @@ pub(crate) fn references<'py>(
         let why = "elements are decoded when they are read: open the file without decoded=True";
         return Err(unsupported_file(py, &path, why));
     }
-    let asked: Asked = extract(asked)?;
+    let asked: ReferenceArguments = extract(asked)?;
     let mut options = asked.options()?;
     options.execution = open.how.clone();
-    let document = detached(py, &Job::long(None), |progress| {
+    let document = detached(py, &ProgressCallback::long(None), |progress| {
         options.execution = options.execution.with_progress(progress);
         let input = (path.as_path(), &open.opened);
         let others = asked.others.iter();

@@ -19,7 +19,7 @@ use crate::buffer::ReadMemory;
 use crate::error::raise;
 use crate::file::OpenFile;
 use crate::options::{statistics_choice, unknown};
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 
 /// Parts on a server that are opened at the same time.
 const OPENED_AT_ONCE: usize = 8;
@@ -60,7 +60,7 @@ impl Regions {
         threads: Option<Threads>,
     ) -> PyResult<Regions> {
         let options = bounds(memory, threads);
-        let writer = detached(py, &Job::new(0, None), |_| {
+        let writer = detached(py, &ProgressCallback::new(0, None), |_| {
             RegionWriter::scratch(&folder, &FilePlan::from_json(plan)?, None, options)
                 .map_err(Failure)
         })?;
@@ -78,7 +78,7 @@ impl Regions {
         threads: Option<Threads>,
     ) -> PyResult<Regions> {
         let options = bounds(memory, threads);
-        let writer = detached(py, &Job::new(0, None), |_| {
+        let writer = detached(py, &ProgressCallback::new(0, None), |_| {
             RegionWriter::create(&path, &FilePlan::from_json(plan)?, options).map_err(Failure)
         })?;
         Ok(Regions::new(writer, None))
@@ -104,7 +104,7 @@ impl Regions {
         let tet = open.opened.tet.clone();
         let tet =
             tet.ok_or_else(|| crate::error::unsupported(py, "", "only .tet files are edited"))?;
-        let (writer, plan) = detached(py, &Job::long(None), |_| {
+        let (writer, plan) = detached(py, &ProgressCallback::long(None), |_| {
             let base = BaseFile::new(&tet)?;
             let plan = FilePlan::of_file(&tet, &growths, codec)?;
             let writer = RegionWriter::scratch(&folder, &plan, Some(base), options)?;
@@ -125,7 +125,9 @@ impl Regions {
     /// Ends a dataset after `extent` positions of its first axis.
     fn truncate(&self, py: Python<'_>, dataset: usize, extent: u64) -> PyResult<()> {
         let writer = self.get()?;
-        detached(py, &Job::new(0, None), |_| writer.truncate(dataset, extent).map_err(Failure))
+        detached(py, &ProgressCallback::new(0, None), |_| {
+            writer.truncate(dataset, extent).map_err(Failure)
+        })
     }
 
     /// Gives up a dataset, which is no longer in the file.
@@ -149,7 +151,7 @@ impl Regions {
         let writer = self.get()?;
         let elements = ReadMemory::of(elements)?;
         let bytes = elements.bytes();
-        let job = Job::new(bytes.len() as u64, progress);
+        let job = ProgressCallback::new(bytes.len() as u64, progress);
         detached(py, &job, |progress| {
             let progress = progress.begin(bytes.len() as u64);
             writer.write(dataset, &start, &extents, bytes, &progress).map_err(Failure)
@@ -160,7 +162,7 @@ impl Regions {
     fn close(&self, py: Python<'_>) -> PyResult<usize> {
         let writer = self.take().and_then(Arc::into_inner);
         let writer = writer.ok_or_else(|| PyValueError::new_err("the part is closed or in use"))?;
-        detached(py, &Job::long(None), |_| writer.close().map_err(Failure))
+        detached(py, &ProgressCallback::long(None), |_| writer.close().map_err(Failure))
     }
 
     /// Gives up what was written.
@@ -182,7 +184,7 @@ impl Regions {
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let writer = self.get()?;
-        let done = detached(py, &Job::long(progress), |progress| {
+        let done = detached(py, &ProgressCallback::long(progress), |progress| {
             let part = writer.to_part()?;
             let base = writer.base();
             let (plan, part) = match (&self.edit, plan) {
@@ -220,7 +222,7 @@ pub(crate) fn publish_parts<'py>(
     how: (bool, bool),
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let done = detached(py, &Job::long(progress), |progress| {
+    let done = detached(py, &ProgressCallback::long(progress), |progress| {
         let plan = FilePlan::from_json(plan)?;
         // Those of a server are opened at the same time.
         let depth = parts.first().map_or(1, |path| if is_url(path) { OPENED_AT_ONCE } else { 1 });

@@ -14,12 +14,12 @@ use tet_verify::repair::{Chosen, RepairOptions, Salvage, Trust};
 use crate::bounds::Memory;
 use crate::check::finding;
 use crate::options::extract;
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 
 /// Arguments of a repair, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Asked {
+struct RepairArguments {
     /// Where the repaired file goes; in place of the damaged one where there is none.
     output: Option<PathBuf>,
     overwrite: bool,
@@ -67,8 +67,8 @@ pub(crate) fn repair<'py>(
     memory: Option<Memory>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked = Asked { memory: memory.map(|it| it.0), ..extract(asked)? };
-    let done = detached(py, &Job::long(progress), |progress| {
+    let asked = RepairArguments { memory: memory.map(|it| it.0), ..extract(asked)? };
+    let done = detached(py, &ProgressCallback::long(progress), |progress| {
         let document = tet_convert::document_of(&path);
         let source = Source::open(&document)?;
         let format = tet_convert::sniff(&source)?;
@@ -90,7 +90,12 @@ pub(crate) fn repair<'py>(
     shown(py, &done)
 }
 
-fn tet(source: &Source, path: &Path, asked: &Asked, progress: Progress) -> Result<Repaired, Error> {
+fn tet(
+    source: &Source,
+    path: &Path,
+    asked: &RepairArguments,
+    progress: Progress,
+) -> Result<Repaired, Error> {
     let usual = RepairOptions::default();
     let options = RepairOptions {
         from: asked.copy.as_ref().map(Source::open).transpose()?,
@@ -112,7 +117,7 @@ fn tet(source: &Source, path: &Path, asked: &Asked, progress: Progress) -> Resul
 fn checked(
     source: &Source,
     path: &Path,
-    asked: &Asked,
+    asked: &RepairArguments,
     progress: Progress,
 ) -> Result<Repaired, Error> {
     let usual = RepairOptionsOfAny::default();
@@ -124,7 +129,7 @@ fn checked(
     })
 }
 
-fn losses(asked: &Asked) -> Losses {
+fn losses(asked: &RepairArguments) -> Losses {
     if asked.salvage { Losses::Allowed } else { Losses::default() }
 }
 
@@ -132,7 +137,7 @@ fn losses(asked: &Asked) -> Losses {
 fn done<A: Display, L: Display, C, T: Display, O>(
     plan: &Plan<Edit<A, L, C>, T, O>,
     path: &Path,
-    asked: &Asked,
+    asked: &RepairArguments,
     apply: impl FnOnce(Output<'_>, &Publish) -> Result<Vec<Finding>, Error>,
 ) -> Result<Repaired, Error> {
     let edits = plan.edits.iter().map(|edit| seen(edit, false));

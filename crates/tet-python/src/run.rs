@@ -24,22 +24,22 @@ const TICK: Duration = Duration::from_millis(50);
 const SHORT_LEN: u64 = 4 << 20;
 
 /// How much there is to do, and who hears of it.
-pub(crate) struct Job<'p> {
+pub(crate) struct ProgressCallback<'p> {
     /// Bytes to be read or computed with.
     len: u64,
     /// Called with the bytes that are done and the bytes in all; 0 where they are not known.
     progress: Option<&'p Bound<'p, PyAny>>,
 }
 
-impl<'p> Job<'p> {
+impl<'p> ProgressCallback<'p> {
     /// Work on `len` bytes.
-    pub(crate) fn new(len: u64, progress: Option<&'p Bound<'p, PyAny>>) -> Job<'p> {
-        Job { len, progress }
+    pub(crate) fn new(len: u64, progress: Option<&'p Bound<'p, PyAny>>) -> ProgressCallback<'p> {
+        ProgressCallback { len, progress }
     }
 
     /// Work of any length.
-    pub(crate) fn long(progress: Option<&'p Bound<'p, PyAny>>) -> Job<'p> {
-        Job { len: u64::MAX, progress }
+    pub(crate) fn long(progress: Option<&'p Bound<'p, PyAny>>) -> ProgressCallback<'p> {
+        ProgressCallback { len: u64::MAX, progress }
     }
 }
 
@@ -58,7 +58,7 @@ struct Count {
 /// and waited for.
 pub(crate) fn detached<T, E>(
     py: Python<'_>,
-    job: &Job<'_>,
+    job: &ProgressCallback<'_>,
     work: impl FnOnce(Progress) -> Result<T, E> + Send,
 ) -> PyResult<T>
 where
@@ -131,7 +131,7 @@ fn settled<T, E: Into<tet::Error>>(
 /// Does the work on another thread, and waits.
 fn watched<T: Send>(
     py: Python<'_>,
-    job: &Job<'_>,
+    job: &ProgressCallback<'_>,
     work: impl FnOnce(Progress) -> T + Send,
 ) -> PyResult<T> {
     let cancel = Arc::new(AtomicBool::new(false));
@@ -180,7 +180,11 @@ fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Calls the callback, or moves the bar, where the count is another than the last one.
-fn report(job: &Job<'_>, count: &Count, reported: &mut Option<(u64, u64)>) -> PyResult<()> {
+fn report(
+    job: &ProgressCallback<'_>,
+    count: &Count,
+    reported: &mut Option<(u64, u64)>,
+) -> PyResult<()> {
     let Some(callback) = job.progress else { return Ok(()) };
     let now = (count.done.load(Ordering::Relaxed), count.all.load(Ordering::Relaxed));
     if *reported == Some(now) {

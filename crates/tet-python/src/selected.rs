@@ -12,12 +12,12 @@ use tet_query::{AxisPicks, AxisSlice, Dataset, Hyperslab};
 use crate::attrs;
 use crate::error::unsupported;
 use crate::numpy;
-use crate::state::{Open, State};
+use crate::state::{Open, OpenState};
 
 /// A part of a dataset: all axes of the dataset, of which some are dropped and some have picked positions.
 #[pyclass(frozen, module = "tetfile._tetfile")]
 pub(crate) struct Selected {
-    state: State,
+    state: OpenState,
     /// Its number in the catalog.
     index: usize,
     /// The selected positions.
@@ -36,12 +36,12 @@ pub(crate) struct Selected {
 pub(crate) type AxisTurns = (usize, Arc<[i64]>);
 
 /// The open file of a part, and the dataset in it.
-pub(crate) struct Held {
+pub(crate) struct OpenDataset {
     pub(crate) open: Arc<Open>,
     pub(crate) index: usize,
 }
 
-impl Held {
+impl OpenDataset {
     /// The dataset.
     ///
     /// # Errors
@@ -80,7 +80,11 @@ impl Selected {
     /// # Errors
     ///
     /// Its types cannot be looked up.
-    pub(crate) fn whole(py: Python<'_>, state: &State, dataset: &Dataset) -> PyResult<Selected> {
+    pub(crate) fn whole(
+        py: Python<'_>,
+        state: &OpenState,
+        dataset: &Dataset,
+    ) -> PyResult<Selected> {
         let slab = if tet_convert::is_scalar(dataset) { one() } else { None };
         let slab = slab.unwrap_or_else(|| Hyperslab::whole(dataset.shape()));
         let dataset = dataset.with_exact_times();
@@ -111,12 +115,12 @@ impl Selected {
     /// # Errors
     ///
     /// The file is closed.
-    pub(crate) fn held(&self) -> PyResult<Held> {
-        Ok(Held { open: self.state.get()?, index: self.index })
+    pub(crate) fn held(&self) -> PyResult<OpenDataset> {
+        Ok(OpenDataset { open: self.state.get()?, index: self.index })
     }
 
     /// The file, open or closed.
-    pub(crate) fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &OpenState {
         &self.state
     }
 

@@ -23,11 +23,11 @@ pub(crate) struct Open {
 
 /// Shared by a file and its datasets; empty once the file is closed. Reads that go on hold the file until they end.
 #[derive(Clone)]
-pub(crate) struct State(Arc<Mutex<Option<Arc<Open>>>>);
+pub(crate) struct OpenState(Arc<Mutex<Option<Arc<Open>>>>);
 
-impl State {
-    pub(crate) fn new(open: Open) -> State {
-        State(Arc::new(Mutex::new(Some(Arc::new(open)))))
+impl OpenState {
+    pub(crate) fn new(open: Open) -> OpenState {
+        OpenState(Arc::new(Mutex::new(Some(Arc::new(open)))))
     }
 
     /// The open file.

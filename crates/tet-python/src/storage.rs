@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyDict};
 use tet_convert::StoredChunks;
 use tet_query::Error;
 
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 use crate::selected::Selected;
 
 /// The places of the chunks of a dataset and their codecs, as a dict; `refusal` is why other programs cannot read them.
@@ -14,7 +14,7 @@ use crate::selected::Selected;
 pub(crate) fn storage<'py>(py: Python<'py>, selected: &Selected) -> PyResult<Bound<'py, PyDict>> {
     let held = selected.held()?;
     let dataset = &*held.readable()?;
-    let (found, refusal) = detached(py, &Job::long(None), |progress| {
+    let (found, refusal) = detached(py, &ProgressCallback::long(None), |progress| {
         match tet_convert::stored_chunks(dataset, &progress) {
             Err(tet_convert::Error::NoReferences { why, .. }) => {
                 Ok((StoredChunks::default(), Some(why)))
@@ -48,7 +48,7 @@ pub(crate) fn is_raw(py: Python<'_>, selected: &Selected) -> PyResult<bool> {
     if dataset.grid.chunk_count() == 0 {
         return Ok(true);
     }
-    detached(py, &Job::new(0, None), |_| {
+    detached(py, &ProgressCallback::new(0, None), |_| {
         let mut places = Vec::new();
         dataset.chunks.locate(&[0], &mut places)?;
         let pipeline =
@@ -66,7 +66,7 @@ pub(crate) fn codecs<'py>(
     let held = selected.held()?;
     let dataset = held.dataset()?;
     let count = dataset.grid.chunk_count();
-    let pipeline = detached(py, &Job::new(0, None), |_| {
+    let pipeline = detached(py, &ProgressCallback::new(0, None), |_| {
         let mut places = Vec::new();
         if 0 < count {
             dataset.chunks.locate(&[0], &mut places)?;

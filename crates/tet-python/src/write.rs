@@ -17,12 +17,12 @@ use crate::bounds::{Bounds, Memory, Threads};
 use crate::buffer::ReadMemory;
 use crate::input::Input;
 use crate::options::{Values, decoding, digests, extract, statistics_choice, unknown};
-use crate::run::{Job, detached};
+use crate::run::{ProgressCallback, detached};
 
 /// Arguments of a conversion, as Python passes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Asked {
+struct ConvertArguments {
     include: Vec<String>,
     exclude: Vec<String>,
     overwrite: bool,
@@ -77,7 +77,7 @@ impl Chunks {
     }
 }
 
-impl Asked {
+impl ConvertArguments {
     /// Several files are joined in one way, with options of that way.
     fn check(&self, output: &Path, input_count: usize) -> PyResult<()> {
         let ways = [self.concat.is_some(), self.stack.is_some(), self.merge];
@@ -104,7 +104,7 @@ impl Asked {
             Some(other) => return Err(unknown("prefer", other, "first")),
         };
         options.tet.statistics = statistics_choice(self.stats);
-        let Asked { raw_values, decoded, .. } = self;
+        let ConvertArguments { raw_values, decoded, .. } = self;
         options.decoding = decoding(Values { raw_values, decoded });
         options.tet.include = self.include;
         options.tet.exclude = self.exclude;
@@ -173,13 +173,13 @@ pub(crate) fn convert<'py>(
     threads: Option<Threads>,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let asked: Asked = extract(asked)?;
+    let asked: ConvertArguments = extract(asked)?;
     let concat = asked.concat.clone();
     asked.check(&output, inputs.len())?;
     let combining = concat.as_deref().map_or(Combining::Merge, Combining::Concat);
     let mut options = asked.options(Bounds::new(memory, threads))?;
     fit(&mut options, &output)?;
-    let report = detached(py, &Job::long(progress), |progress| {
+    let report = detached(py, &ProgressCallback::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
         let inputs: Result<Vec<_>, _> = inputs.iter().map(Input::to_convert).collect();
         tet_convert::convert_combined(&inputs?, &output, combining, &options)
@@ -207,10 +207,10 @@ pub(crate) fn convert_pieces<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let bounds = Bounds { memory: None, threads: None };
-    let mut options = extract::<Asked>(asked)?.options(bounds)?;
+    let mut options = extract::<ConvertArguments>(asked)?.options(bounds)?;
     fit(&mut options, &output)?;
     let source = Source::from_reader(Arc::new(Pieces::of(&pieces)?));
-    let report = detached(py, &Job::long(progress), |progress| {
+    let report = detached(py, &ProgressCallback::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
         tet_convert::convert_source(&source, &output, &options)
     })?;
@@ -230,7 +230,7 @@ pub(crate) fn append(
     threads: Option<Threads>,
 ) -> PyResult<()> {
     let execution = Bounds::new(memory, threads).execution(Default::default());
-    detached(py, &Job::long(None), |progress| {
+    detached(py, &ProgressCallback::long(None), |progress| {
         let inputs = [input.clone()];
         let asked = AxisAppend {
             axis: &axis,

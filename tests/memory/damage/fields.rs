@@ -8,15 +8,15 @@ use tet_format::wire::Field;
 use crate::damage::{Fixture, Tally, each_fixture, judge};
 
 /// A number of the file: where it starts, and its bytes.
-type Place = (usize, usize);
+type FieldSpan = (usize, usize);
 
 /// The numbers of superblock, index header, the first row, the first record, and the tail.
-fn records(fixture: &Fixture) -> Vec<Vec<Place>> {
+fn records(fixture: &Fixture) -> Vec<Vec<FieldSpan>> {
     let bytes = &fixture.witness.bytes;
     let superblock = WireSuperblock::decode(bytes.first_chunk().unwrap());
     let index = superblock.index_offset;
     let row = layout::row_at(index, 0);
-    let numbers = |start: u64, fields: &[Field]| -> Vec<Place> {
+    let numbers = |start: u64, fields: &[Field]| -> Vec<FieldSpan> {
         let number = |field: &Field| {
             let start = usize::try_from(start + field.offset).unwrap();
             let width = usize::try_from(field.width).unwrap();
@@ -55,13 +55,13 @@ fn values(width: usize, sound: u64, file_len: u64) -> Vec<u64> {
     values
 }
 
-fn get(bytes: &[u8], (at, width): Place) -> u64 {
+fn get(bytes: &[u8], (at, width): FieldSpan) -> u64 {
     let mut le = [0; 8];
     le[..width].copy_from_slice(&bytes[at..at + width]);
     u64::from_le_bytes(le)
 }
 
-fn put(bytes: &mut [u8], (at, width): Place, value: u64) {
+fn put(bytes: &mut [u8], (at, width): FieldSpan, value: u64) {
     bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
 }
 

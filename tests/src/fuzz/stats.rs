@@ -30,7 +30,7 @@ const RECORD_LEN: usize = 32;
 
 /// Outcomes of the statistics of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum StatisticsState {
     Right,
     /// The block was changed, and its digest was not.
     Damaged,
@@ -50,9 +50,18 @@ pub fn stats(bytes: &[u8]) {
 pub fn answers_by_statistics(bytes: &[u8]) -> usize {
     let mut feed = Feed(bytes);
     let dataset = dataset(&mut feed);
-    let state = [State::Right, State::Damaged, State::Wrong, State::Stale][feed.below(4)];
+    let state = [
+        StatisticsState::Right,
+        StatisticsState::Damaged,
+        StatisticsState::Wrong,
+        StatisticsState::Stale,
+    ][feed.below(4)];
     let (state, file) = file(&dataset, state, &mut feed);
-    assert_eq!(report(&file).is_ok(), matches!(state, State::Right | State::Stale), "{state:?}");
+    assert_eq!(
+        report(&file).is_ok(),
+        matches!(state, StatisticsState::Right | StatisticsState::Stale),
+        "{state:?}"
+    );
     let catalog = ask::open_bytes(&file).unwrap();
     let mut used = 0;
     for _ in 0..QUESTIONS {
@@ -63,7 +72,12 @@ pub fn answers_by_statistics(bytes: &[u8]) -> usize {
 }
 
 /// Asks in all ways, and compares the answers; how many rest on statistics.
-fn check(catalog: &Catalog, state: State, slab: &Hyperslab, reduction: &Reduction) -> usize {
+fn check(
+    catalog: &Catalog,
+    state: StatisticsState,
+    slab: &Hyperslab,
+    reduction: &Reduction,
+) -> usize {
     let dataset = &catalog.datasets()[0];
     let ask = |statistics| {
         let how = Execution { statistics, ..ask::small() };
@@ -82,12 +96,12 @@ fn check(catalog: &Catalog, state: State, slab: &Hyperslab, reduction: &Reductio
     let what = format!("{state:?} {slab:?} {reduction:?}");
     assert!(!by_never, "{what}");
     match state {
-        State::Right => assert_eq!((&verified, &trust), (&never, &never), "{what}"),
-        State::Damaged => {
+        StatisticsState::Right => assert_eq!((&verified, &trust), (&never, &never), "{what}"),
+        StatisticsState::Damaged => {
             assert!(!by_verified && (verified.is_err() || verified == never), "{what}");
         }
-        State::Wrong => assert_eq!(verified, trust, "{what}"),
-        State::Stale => {
+        StatisticsState::Wrong => assert_eq!(verified, trust, "{what}"),
+        StatisticsState::Stale => {
             assert!(!by_verified && !by_trust, "{what}");
             assert_eq!((&verified, &trust), (&never, &never), "{what}");
         }
@@ -114,20 +128,24 @@ fn text(answer: &Result<WithIntegrity<Reduced>>) -> std::result::Result<String, 
 }
 
 /// A file whose statistics are in that state, or in another where no byte changed.
-fn file(dataset: &Dataset, state: State, feed: &mut Feed<'_>) -> (State, Vec<u8>) {
+fn file(
+    dataset: &Dataset,
+    state: StatisticsState,
+    feed: &mut Feed<'_>,
+) -> (StatisticsState, Vec<u8>) {
     let right = block(dataset);
     let file = unbound(dataset, &right);
     let mut changed = right.clone();
-    if matches!(state, State::Damaged | State::Wrong) {
+    if matches!(state, StatisticsState::Damaged | StatisticsState::Wrong) {
         change(&mut changed, feed);
     }
-    if state == State::Damaged {
+    if state == StatisticsState::Damaged {
         changed.resize(right.len(), 0);
     }
     match state {
-        State::Stale => (state, file.bytes),
-        _ if changed == right => (State::Right, bound(&file)),
-        State::Wrong => (state, bound(&unbound(dataset, &changed))),
+        StatisticsState::Stale => (state, file.bytes),
+        _ if changed == right => (StatisticsState::Right, bound(&file)),
+        StatisticsState::Wrong => (state, bound(&unbound(dataset, &changed))),
         _ => (state, put(&bound(&file), file.marks.spills[0], &changed)),
     }
 }

@@ -3,12 +3,12 @@
 use tet_query::{Details, Scalar};
 
 use super::case::Want;
-use super::found::Found;
+use super::found::QueryOutcome;
 
 /// Says what differs.
-pub(super) fn compare(want: &Want, found: &Found) -> Result<(), String> {
+pub(super) fn compare(want: &Want, found: &QueryOutcome) -> Result<(), String> {
     let (shape, values, dtype, details) = match found {
-        Found::Error(error) => {
+        QueryOutcome::Error(error) => {
             let said = match want.kind.as_str() {
                 "error overflow" => error.contains("does not fit 128 bits"),
                 "error range" => error.contains("infinite elements"),
@@ -16,7 +16,7 @@ pub(super) fn compare(want: &Want, found: &Found) -> Result<(), String> {
             };
             return if said { Ok(()) } else { Err("an error".to_owned()) };
         }
-        Found::Values { shape, values, dtype, details } => (shape, values, dtype, details),
+        QueryOutcome::Values { shape, values, dtype, details } => (shape, values, dtype, details),
     };
     same("shape", shape, &want.shape)?;
     same("number of values", &values.len(), &want.values.len())?;

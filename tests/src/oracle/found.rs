@@ -7,7 +7,7 @@ use tet_query::{Catalog, Details, Execution, Hyperslab, LazyArray, Scalar};
 
 /// The answer to a document.
 #[derive(Clone, Debug)]
-pub(super) enum Found {
+pub(super) enum QueryOutcome {
     /// Values.
     Values {
         /// The extents of the result.
@@ -23,24 +23,28 @@ pub(super) enum Found {
     Error(String),
 }
 
-impl Found {
+impl QueryOutcome {
     /// Result of a document.
-    pub(super) fn of(catalog: &Catalog, document: &str, how: &Execution) -> Found {
+    pub(super) fn of(catalog: &Catalog, document: &str, how: &Execution) -> QueryOutcome {
         let query = match Query::from_json(document) {
             Ok(query) => query,
-            Err(error) => return Found::Error(error.to_string()),
+            Err(error) => return QueryOutcome::Error(error.to_string()),
         };
-        answer(catalog, &query, how).unwrap_or_else(|error| Found::Error(error.to_string()))
+        answer(catalog, &query, how).unwrap_or_else(|error| QueryOutcome::Error(error.to_string()))
     }
 }
 
-fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, tet_document::Error> {
+fn answer(
+    catalog: &Catalog,
+    query: &Query,
+    how: &Execution,
+) -> Result<QueryOutcome, tet_document::Error> {
     let Resolved { dataset, slab, ask, .. } = query.resolve(catalog, how)?;
     match ask {
         Ask::Reduce(reduction) => {
             let reduced = dataset.reduce(&slab, &reduction, how)?.value;
             let values = (0..reduced.values.len()).filter_map(|at| reduced.values.get(at));
-            Ok(Found::Values {
+            Ok(QueryOutcome::Values {
                 shape: reduced.shape.clone(),
                 values: values.collect(),
                 dtype: None,
@@ -51,14 +55,14 @@ fn answer(catalog: &Catalog, query: &Query, how: &Execution) -> Result<Found, te
         Ask::Transform(choice, transform) => {
             array(&LazyArray::new(&dataset, &slab, choice, Some(transform), how)?, how)
         }
-        Ask::Align(_) => Ok(Found::Error("no case asks for an alignment".to_owned())),
+        Ask::Align(_) => Ok(QueryOutcome::Error("no case asks for an alignment".to_owned())),
     }
 }
 
 /// All of an array result.
-fn array(lazy: &LazyArray, how: &Execution) -> Result<Found, tet_document::Error> {
+fn array(lazy: &LazyArray, how: &Execution) -> Result<QueryOutcome, tet_document::Error> {
     let array = lazy.read(&Hyperslab::whole(lazy.shape()), how)?;
-    Ok(Found::Values {
+    Ok(QueryOutcome::Values {
         shape: array.shape().to_vec(),
         values: (0..array.len()).filter_map(|at| array.get(at)).collect(),
         dtype: Some(array.dtype().name()),
@@ -66,11 +70,11 @@ fn array(lazy: &LazyArray, how: &Execution) -> Result<Found, tet_document::Error
     })
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for QueryOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Found::Error(error) => write!(f, "the error: {error}"),
-            Found::Values { shape, values, dtype, details } => {
+            QueryOutcome::Error(error) => write!(f, "the error: {error}"),
+            QueryOutcome::Values { shape, values, dtype, details } => {
                 write!(f, "{} {shape:?}", dtype.unwrap_or("cells"))?;
                 for value in values {
                     match *value {

@@ -19,7 +19,7 @@ const READ_LEN: u64 = 4 * BLOCK_LEN;
 const HEADERS_LEN_MAX: u64 = 64 << 20;
 
 /// Callback for findings that leave the file readable.
-pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
+pub(super) type OnFinding<'f> = &'f mut dyn FnMut(ForeignFound);
 
 /// The header of a unit.
 #[derive(Debug, Default)]
@@ -39,7 +39,12 @@ pub(super) struct Header {
 
 impl Header {
     /// Reads the header at `at`; `seen` are the bytes of those before it.
-    pub(super) fn read(source: &Source, at: u64, seen: u64, found: Found<'_>) -> Parsed<Header> {
+    pub(super) fn read(
+        source: &Source,
+        at: u64,
+        seen: u64,
+        found: OnFinding<'_>,
+    ) -> Parsed<Header> {
         let mut header = Header { at, ..Header::default() };
         let mut is_ended = false;
         while !is_ended {
@@ -75,7 +80,7 @@ impl Header {
     }
 
     /// Takes the cards of a block; whether one of them is the last.
-    fn take(&mut self, block: &[u8], found: Found<'_>) -> bool {
+    fn take(&mut self, block: &[u8], found: OnFinding<'_>) -> bool {
         let begin = self.at.saturating_add(self.len);
         self.sum.update(block);
         self.len = self.len.saturating_add(BLOCK_LEN);
@@ -166,7 +171,7 @@ fn is_first(block: &[u8]) -> bool {
 }
 
 /// Reports a rule that leaves the unit readable.
-pub(super) fn warn(rule: &'static ForeignRule, at: u64, found: Found<'_>) {
+pub(super) fn warn(rule: &'static ForeignRule, at: u64, found: OnFinding<'_>) {
     let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
     found(ForeignFound { fault, field: "card", len: 80, dataset: None });
 }

@@ -9,7 +9,7 @@ use tet_format::{ForeignFault, ForeignRule};
 use tet_io::Source;
 use tet_verify::ForeignFound;
 
-use super::header::{BLOCK_LEN, Found, Header, warn};
+use super::header::{BLOCK_LEN, Header, OnFinding, warn};
 use super::rule;
 use super::tiles::{Layout, Refused};
 use tet_container::Result;
@@ -59,7 +59,7 @@ pub(super) struct Units {
 }
 
 /// Finds the units; the inner error is the rule that the first header breaks.
-pub(super) fn read(source: &Source, found: Found<'_>) -> Result<Result<Units, ForeignFault>> {
+pub(super) fn read(source: &Source, found: OnFinding<'_>) -> Result<Result<Units, ForeignFault>> {
     let mut out = Units::default();
     match walk(source, &mut out, found) {
         Ok(()) => {}
@@ -71,7 +71,7 @@ pub(super) fn read(source: &Source, found: Found<'_>) -> Result<Result<Units, Fo
     Ok(Ok(out))
 }
 
-fn walk(source: &Source, out: &mut Units, found: Found<'_>) -> Parsed<()> {
+fn walk(source: &Source, out: &mut Units, found: OnFinding<'_>) -> Parsed<()> {
     let (file_len, mut at, mut seen) = (source.len(), 0_u64, 0_u64);
     loop {
         let header = Header::read(source, at, seen, found)?;
@@ -114,7 +114,7 @@ fn is_filler(source: &Source, at: u64, rest: u64) -> Parsed<bool> {
 }
 
 /// Reports units that have the name of another one.
-fn check_names(units: &Units, found: Found<'_>) {
+fn check_names(units: &Units, found: OnFinding<'_>) {
     let mut names = HashSet::new();
     for (unit, number) in units.datasets().zip(0..) {
         if !names.insert(unit.name.as_str()) {
@@ -265,7 +265,7 @@ impl Unit {
     }
 
     /// Reports cards that have no effect.
-    pub(super) fn check_cards(&self, found: Found<'_>) {
+    pub(super) fn check_cards(&self, found: OnFinding<'_>) {
         let header = &self.header;
         let is_odd_sum = header.value("DATASUM").is_some() && self.data_sum().is_none();
         // An empty text is how the standard writes that the sum is not known.

@@ -37,14 +37,14 @@ pub(super) struct Header {
 }
 
 /// Callback for findings that leave the header readable.
-pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
+pub(super) type OnFinding<'f> = &'f mut dyn FnMut(ForeignFound);
 
 /// Reads a header; the inner error is the rule that it breaks.
-pub(super) fn read(source: &Source, found: Found<'_>) -> Result<Result<Header, ForeignFault>> {
+pub(super) fn read(source: &Source, found: OnFinding<'_>) -> Result<Result<Header, ForeignFault>> {
     judged(parse(source, found))
 }
 
-fn parse(source: &Source, found: Found<'_>) -> Parsed<Header> {
+fn parse(source: &Source, found: OnFinding<'_>) -> Parsed<Header> {
     let mut cursor = Cursor::new(source);
     cursor.take(4)?;
     version(&mut cursor)?;
@@ -101,7 +101,7 @@ fn version(cursor: &mut Cursor<'_>) -> Parsed<()> {
     Err(HeaderError::Fault(ForeignFault { rule: &rule::VERSION, at, found, wanted: 3 }))
 }
 
-fn warn(rule: &'static ForeignRule, at: u64, dataset: Option<(u64, String)>, found: Found<'_>) {
+fn warn(rule: &'static ForeignRule, at: u64, dataset: Option<(u64, String)>, found: OnFinding<'_>) {
     let fault = ForeignFault { rule, at, found: 0, wanted: 0 };
     found(ForeignFound { fault, field: "name", len: 0, dataset });
 }
@@ -113,7 +113,7 @@ struct Keys {
 }
 
 impl Keys {
-    fn read(&mut self, cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<()> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, found: OnFinding<'_>) -> Parsed<()> {
         let key_at = cursor.at();
         let key = String::from_utf8_lossy(cursor.text()?).into_owned();
         let at = cursor.at();
@@ -162,7 +162,7 @@ struct Place {
 }
 
 impl Tensor {
-    fn read(cursor: &mut Cursor<'_>, number: u64, found: Found<'_>) -> Parsed<Tensor> {
+    fn read(cursor: &mut Cursor<'_>, number: u64, found: OnFinding<'_>) -> Parsed<Tensor> {
         let at = cursor.at();
         let bytes = cursor.text()?;
         let is_text = str::from_utf8(bytes).is_ok();

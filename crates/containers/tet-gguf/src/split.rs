@@ -24,7 +24,7 @@ use tet_container::read::set::PartName;
 const PREFIX: &str = "split.";
 
 /// Takes a finding, and the name of the file that it is in unless that is the one that was opened.
-pub(super) type Found<'f> = &'f mut dyn FnMut(Option<&str>, ForeignFound);
+pub(super) type OnFinding<'f> = &'f mut dyn FnMut(Option<&str>, ForeignFound);
 
 /// A model in one file or several.
 pub(super) struct Model {
@@ -38,7 +38,7 @@ pub(super) struct Model {
 pub(super) fn read(
     source: &Source,
     options: &OpenOptions,
-    found: Found<'_>,
+    found: OnFinding<'_>,
 ) -> Result<std::result::Result<Model, ForeignFault>> {
     let header = match header::read(source, &mut |it| found(None, it))? {
         Ok(header) => header,
@@ -79,7 +79,7 @@ impl Model {
         &mut self,
         count: u64,
         options: &OpenOptions,
-        found: Found<'_>,
+        found: OnFinding<'_>,
     ) -> Result<Vec<String>> {
         let Some((_, source, header)) = self.parts.pop() else { return Ok(Vec::new()) };
         let path = source.path().map(std::path::Path::to_path_buf);
@@ -109,7 +109,7 @@ impl Model {
     }
 
     /// Reports names that tensors of several parts have.
-    fn check_names(&self, found: Found<'_>) {
+    fn check_names(&self, found: OnFinding<'_>) {
         let mut names = HashSet::new();
         let entries = self.parts.iter().flat_map(|(shard, _, header)| {
             header.entries.iter().map(move |entry| (shard.as_deref(), entry))
@@ -131,7 +131,7 @@ fn part(
     number: u32,
     count: u64,
     options: &OpenOptions,
-    found: Found<'_>,
+    found: OnFinding<'_>,
 ) -> Result<Option<(Source, Header)>> {
     let other = match options.beside(source, name) {
         Ok(other) => other,

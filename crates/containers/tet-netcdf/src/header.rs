@@ -65,14 +65,14 @@ pub(super) struct Variable {
 }
 
 /// Callback for findings that leave the header readable.
-pub(super) type Found<'f> = &'f mut dyn FnMut(ForeignFound);
+pub(super) type OnFinding<'f> = &'f mut dyn FnMut(ForeignFound);
 
 /// Reads a header; the inner error is the rule that it breaks.
-pub(super) fn read(source: &Source, found: Found<'_>) -> Result<Result<Header, ForeignFault>> {
+pub(super) fn read(source: &Source, found: OnFinding<'_>) -> Result<Result<Header, ForeignFault>> {
     judged(parse(source, found))
 }
 
-fn parse(source: &Source, found: Found<'_>) -> Parsed<Header> {
+fn parse(source: &Source, found: OnFinding<'_>) -> Parsed<Header> {
     let mut cursor = Cursor::new(source);
     let [.., version] = cursor.array::<4>()?;
     cursor.is_wide = version == 5;
@@ -121,7 +121,7 @@ impl Header {
     }
 
     /// Names that several variables have.
-    fn check_names(&self, found: Found<'_>) {
+    fn check_names(&self, found: OnFinding<'_>) {
         let mut seen = HashSet::new();
         for (variable, number) in self.variables.iter().zip(0..) {
             if !seen.insert(&variable.name) {
@@ -197,7 +197,7 @@ fn list(cursor: &mut Cursor<'_>, tag: u32) -> Parsed<u64> {
     Err(HeaderError::Fault(ForeignFault { rule: &rule::TAG, at, found, wanted }))
 }
 
-fn name(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<String> {
+fn name(cursor: &mut Cursor<'_>, found: OnFinding<'_>) -> Parsed<String> {
     let len = cursor.number()?;
     let at = cursor.at();
     let bytes = cursor.take_padded(len)?;
@@ -210,7 +210,7 @@ fn name(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<String> {
     Ok(name)
 }
 
-fn dimensions(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<Vec<Dimension>> {
+fn dimensions(cursor: &mut Cursor<'_>, found: OnFinding<'_>) -> Parsed<Vec<Dimension>> {
     let mut dims: Vec<Dimension> = Vec::new();
     for _ in 0..list(cursor, DIMENSIONS)? {
         let name = name(cursor, found)?;
@@ -225,7 +225,7 @@ fn dimensions(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<Vec<Dimension
     Ok(dims)
 }
 
-fn attributes(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<BTreeMap<String, AttrText>> {
+fn attributes(cursor: &mut Cursor<'_>, found: OnFinding<'_>) -> Parsed<BTreeMap<String, AttrText>> {
     let mut attrs = BTreeMap::new();
     for _ in 0..list(cursor, ATTRIBUTES)? {
         let name = name(cursor, found)?;
@@ -247,7 +247,11 @@ fn attributes(cursor: &mut Cursor<'_>, found: Found<'_>) -> Parsed<BTreeMap<Stri
     Ok(attrs)
 }
 
-fn variable(cursor: &mut Cursor<'_>, known: &[Dimension], found: Found<'_>) -> Parsed<Variable> {
+fn variable(
+    cursor: &mut Cursor<'_>,
+    known: &[Dimension],
+    found: OnFinding<'_>,
+) -> Parsed<Variable> {
     let at = cursor.at();
     let name = name(cursor, found)?;
     let mut dims = Vec::new();

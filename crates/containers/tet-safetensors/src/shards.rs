@@ -27,7 +27,7 @@ use tet_container::{Error, Format, Result};
 const LOST_MAX: usize = 50_000;
 
 /// Takes what is found: the shard, where it is not in the index, and what it is.
-type Found<'a> = &'a mut dyn FnMut(Option<&str>, ForeignFound);
+type OnFinding<'a> = &'a mut dyn FnMut(Option<&str>, ForeignFound);
 
 /// A model, as far as it is there.
 struct Model {
@@ -167,7 +167,7 @@ fn read(
     source: &Source,
     opening: &OpenOptions,
     options: &VerifyOptions,
-    found: Found<'_>,
+    found: OnFinding<'_>,
 ) -> Result<std::result::Result<Model, ForeignFault>> {
     let index = match index::read(source, &mut |it| found(None, it))? {
         Ok(index) => index,
@@ -230,7 +230,7 @@ fn shard(
 fn laid(
     index: &ShardIndex,
     shards: &[Shard],
-    found: Found<'_>,
+    found: OnFinding<'_>,
 ) -> Vec<std::result::Result<usize, ForeignFault>> {
     let mut names: Vec<HashMap<&str, usize>> = shards
         .iter()
@@ -269,7 +269,7 @@ fn laid(
 }
 
 /// Checks that index and shards agree about the model.
-fn check_agreement(index: &ShardIndex, shards: &[Shard], found: Found<'_>) {
+fn check_agreement(index: &ShardIndex, shards: &[Shard], found: OnFinding<'_>) {
     let counts = index.shards.iter().map(|it| Some(u64::from(PartName::parse(&it.name)?.count)));
     let counts: Option<BTreeSet<u64>> = counts.collect();
     let stated = match counts.as_ref().map(|it| (it.len(), it.first())) {

@@ -19,12 +19,12 @@ const WIDTH_MAX: usize = 80;
 const FOLDERS_MAX: usize = 10_000;
 
 /// One step of the demo: a title and a command.
-struct Step {
+struct DemoCommand {
     title: &'static str,
     args: &'static [&'static str],
 }
 
-const CONVERT: Step = Step {
+const CONVERT: DemoCommand = DemoCommand {
     title: "NumPy arrays become a .tet file",
     args: &[
         "convert",
@@ -41,22 +41,22 @@ const CONVERT: Step = Step {
     ],
 };
 
-const STEPS: [Step; 6] = [
-    Step { title: "What is in it", args: &["info", "climate.tet"] },
-    Step {
+const STEPS: [DemoCommand; 6] = [
+    DemoCommand { title: "What is in it", args: &["info", "climate.tet"] },
+    DemoCommand {
         title: "Values of a slice, by position as in NumPy, or by label",
         args: &["cat", "climate.tet", "temp[month=7, lat=33:51, lon=3:45]"],
     },
-    Step {
+    DemoCommand {
         title: "A reduction, by the names of the axes",
         args: &["query", "climate.tet", "temp", "--mean", "lat,lon"],
     },
-    Step {
+    DemoCommand {
         title: "One number, of a part",
         args: &["query", "climate.tet", "temp", "--max", "--select", "month=7"],
     },
-    Step { title: "Does the file have errors?", args: &["verify", "climate.tet"] },
-    Step { title: "A heatmap: January", args: &["plot", "climate.tet", "temp[month=1]"] },
+    DemoCommand { title: "Does the file have errors?", args: &["verify", "climate.tet"] },
+    DemoCommand { title: "A heatmap: January", args: &["plot", "climate.tet", "temp[month=1]"] },
 ];
 
 /// Further commands, with comments.
@@ -137,7 +137,7 @@ fn write_archive(dir: &Path, force: bool) -> Result<()> {
     Ok(publisher.commit()?)
 }
 
-fn arguments(step: &Step, force: bool) -> Vec<&'static str> {
+fn arguments(step: &DemoCommand, force: bool) -> Vec<&'static str> {
     let forced = force.then_some("--force");
     std::iter::once("tet").chain(step.args.iter().copied()).chain(forced).collect()
 }
@@ -145,7 +145,7 @@ fn arguments(step: &Step, force: bool) -> Vec<&'static str> {
 /// Prints a step: its title, its command, and the output of the command.
 fn show(
     number: usize,
-    step: &Step,
+    step: &DemoCommand,
     dir: &Path,
     force: bool,
     context: &mut Context<'_>,

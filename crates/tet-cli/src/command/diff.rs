@@ -64,7 +64,7 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 /// Differences, and why some datasets could not be compared.
-struct Found {
+struct Comparison {
     report: DiffReport,
     integrity: Integrity,
     faults: Vec<Failure>,
@@ -75,7 +75,7 @@ fn found(
     files: &[Opened; 2],
     compared: &Compared,
     how: &Execution,
-) -> Result<Found> {
+) -> Result<Comparison> {
     let tolerance = (!args.quick).then_some(Tolerance {
         rtol: args.rtol,
         atol: args.atol,
@@ -125,7 +125,7 @@ fn found(
         let doubts: Vec<_> = doubts.map(|(path, doubt)| format!("{path}: {doubt}")).collect();
         report.warnings.extend(doubts);
     }
-    Ok(Found { report, integrity, faults })
+    Ok(Comparison { report, integrity, faults })
 }
 
 /// A number that sorts differences, the largest last: those of which nothing is measured come first.

@@ -56,7 +56,7 @@ type Common = (&'static str, String);
 
 /// One row.
 #[derive(Clone, Debug)]
-struct Row {
+struct ListingLine {
     number: String,
     name: String,
     count: usize,
@@ -72,8 +72,8 @@ struct Row {
     long_name: String,
 }
 
-impl Row {
-    fn of(dataset: &Dataset, stored: &Stored, is_numbered: bool) -> Row {
+impl ListingLine {
+    fn of(dataset: &Dataset, stored: &Stored, is_numbered: bool) -> ListingLine {
         let chunks = match stored.chunk_count {
             _ if !dataset.has_shape => String::new(),
             0 | 1 => "one".to_owned(),
@@ -81,7 +81,7 @@ impl Row {
         };
         let elements = dataset.grid.shape().element_count().filter(|_| dataset.has_shape);
         let is_nameless = dataset.name.is_empty();
-        Row {
+        ListingLine {
             number: if is_numbered { format!("#{}", dataset.index) } else { String::new() },
             name: if is_nameless { "\"\"".to_owned() } else { dataset.name.clone() },
             count: 1,
@@ -100,12 +100,12 @@ impl Row {
     }
 
     /// The row of a family, all of whose members have the same shape, type, chunks and codecs.
-    fn of_family(rows: &[Row], family: Family) -> Option<Row> {
+    fn of_family(rows: &[ListingLine], family: Family) -> Option<ListingLine> {
         let members = || family.members.iter().filter_map(|&at| rows.get(at));
-        let sum = |len: fn(&Row) -> Option<u64>| {
+        let sum = |len: fn(&ListingLine) -> Option<u64>| {
             members().try_fold(0_u64, |all, row| all.checked_add(len(row)?))
         };
-        Some(Row {
+        Some(ListingLine {
             name: family.name,
             count: family.members.len(),
             elements: sum(|row| row.elements),
@@ -154,8 +154,8 @@ pub(super) fn write(
     }
     let is_numbered = needs_numbers(datasets);
     let each = datasets.iter().zip(stored);
-    let rows: Vec<Row> =
-        each.map(|(dataset, stored)| Row::of(dataset, stored, is_numbered)).collect();
+    let rows: Vec<ListingLine> =
+        each.map(|(dataset, stored)| ListingLine::of(dataset, stored, is_numbered)).collect();
     if let Some(depth) = args.depth {
         let what = if is_model(format) { "parameters" } else { "elements" };
         let summands = rows.iter().map(|row| Summand {
@@ -211,18 +211,22 @@ fn is_model(format: Format) -> bool {
 }
 
 /// Rows of families.
-fn folded(rows: &[Row]) -> Vec<Row> {
-    let facts = |row: &Row| {
-        let Row { dtype, shape, chunks, codec, axes, units, long_name, .. } = row.clone();
+fn folded(rows: &[ListingLine]) -> Vec<ListingLine> {
+    let facts = |row: &ListingLine| {
+        let ListingLine { dtype, shape, chunks, codec, axes, units, long_name, .. } = row.clone();
         (dtype, shape, chunks, codec, axes, units, long_name)
     };
     let named: Vec<(&str, _)> = rows.iter().map(|row| (row.name.as_str(), facts(row))).collect();
     let families = family::families(&named).into_iter();
-    families.filter_map(|family| Row::of_family(rows, family)).collect()
+    families.filter_map(|family| ListingLine::of_family(rows, family)).collect()
 }
 
 /// Prints the rows, and returns what all of them have in common.
-fn write_rows(rows: &[Row], has_counts: bool, context: &mut Context<'_>) -> Result<Vec<Common>> {
+fn write_rows(
+    rows: &[ListingLine],
+    has_counts: bool,
+    context: &mut Context<'_>,
+) -> Result<Vec<Common>> {
     let cells: Vec<_> = rows.iter().map(|row| row.cells(has_counts)).collect();
     let mut table = Table::new(&COLUMNS);
     cells.iter().for_each(|cells| table.row(cells));
@@ -285,9 +289,10 @@ fn write_rows(rows: &[Row], has_counts: bool, context: &mut Context<'_>) -> Resu
 }
 
 /// Summary of all datasets.
-fn total(rows: &[Row], format: Format, common: &[Common]) -> String {
-    let sum =
-        |len: fn(&Row) -> Option<u64>| rows.iter().filter_map(len).fold(0, u64::saturating_add);
+fn total(rows: &[ListingLine], format: Format, common: &[Common]) -> String {
+    let sum = |len: fn(&ListingLine) -> Option<u64>| {
+        rows.iter().filter_map(len).fold(0, u64::saturating_add)
+    };
     let elements = sum(|row| row.elements);
     let what = if is_model(format) { "parameter" } else { "element" };
     let (stored, logical) = (sum(|row| row.stored), sum(|row| row.logical));
