@@ -205,7 +205,7 @@ fn gibibyte(chunk_shape: [u64; 3]) -> (Arc<Meter<Synthetic>>, Catalog) {
 fn head(chunk_shape: [u64; 3]) -> Vec<u8> {
     use tet_tests::assemble::{Dataset, Sheet, put};
     // The shape is patched into the record of a small dataset, and the rows are made anew.
-    let small = Sheet::of(&[Dataset::new("far", 1, 4, &[1, 1, 1])]).assemble();
+    let small = Sheet::new(&[Dataset::new("far", 1, 4, &[1, 1, 1])]).assemble();
     let record = small.marks.records[0];
     let extents: Vec<u8> =
         EXTENTS.iter().chain(&chunk_shape).flat_map(|extent| extent.to_le_bytes()).collect();

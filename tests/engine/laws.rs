@@ -78,7 +78,7 @@ fn of(
     };
     let dataset =
         Dataset::new("a", tag, len, shape).chunked(chunk_shape).stored(stored).elements(elements);
-    ask::open_bytes(&Sheet::of(&[dataset]).assemble().bytes).unwrap()
+    ask::open_bytes(&Sheet::new(&[dataset]).assemble().bytes).unwrap()
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {

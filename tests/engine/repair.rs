@@ -52,11 +52,11 @@ fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
 
 /// Two datasets with a spill in their footer, raw and zstd, with digests and without; and none.
 fn sheets() -> Vec<Vec<u8>> {
-    let mut files = vec![Sheet::of(&[]).footer("{}").assemble().bytes];
+    let mut files = vec![Sheet::new(&[]).footer("{}").assemble().bytes];
     for stored in [Stored::Raw, Stored::Frame] {
         let wide = Dataset::new("a", 1, 4, &[4, 3]).chunked(&[2, 2]).stored(stored);
         let tiny = Dataset::new("b", 3, 4, &[5]).chunked(&[2]).stored(stored);
-        let sheet = Sheet::of(&[wide, tiny]).footer_of(1, SPILLED, &[SPILL]);
+        let sheet = Sheet::new(&[wide, tiny]).footer_of(1, SPILLED, &[SPILL]);
         files.push(sheet.assemble().bytes);
         files.push(sheet.sealed().assemble().bytes);
     }
@@ -143,12 +143,12 @@ fn footers_of_version_2_are_mended() {
     let rows: &[u8] = br#"[{"op":"o","source":"s","at":"1"}]"#;
     let dataset = Dataset::new("a", 1, 4, &[4, 3]).chunked(&[2, 2]);
     for sheet in [
-        Sheet::of(std::slice::from_ref(&dataset)).footer_of(
+        Sheet::new(std::slice::from_ref(&dataset)).footer_of(
             2,
             r#"{"metadata":{"file":{"t":"x"}}}"#,
             &[],
         ),
-        Sheet::of(&[dataset]).footer_of(2, json, &[rows]),
+        Sheet::new(&[dataset]).footer_of(2, json, &[rows]),
     ] {
         let good = sheet.clone().sealed().assemble();
         assert!(plan(&good.bytes).is_sound());

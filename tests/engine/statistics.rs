@@ -40,7 +40,7 @@ struct Metered {
 }
 
 impl Metered {
-    fn of(bytes: Vec<u8>) -> Metered {
+    fn new(bytes: Vec<u8>) -> Metered {
         let meter = Arc::new(Meter::new(Bytes(bytes)));
         let source = Source::from_reader(meter.clone());
         let catalog = ask::open(source, Limits::default()).unwrap();
@@ -71,7 +71,7 @@ fn above(number: f64) -> Option<Filter> {
 #[test]
 fn chunks_that_cannot_matter_are_not_read() {
     for encoder in [CodecChoice::Raw, CodecChoice::Zstd { level: 1 }] {
-        let metered = Metered::of(rising(encoder));
+        let metered = Metered::new(rising(encoder));
         let stored = metered.meter.reads().len();
         assert!(stored < 20, "opening takes few reads");
         for op in [Op::Mean, Op::Std, Op::Sum, Op::Median, Op::Count, Op::ArgMin] {

@@ -29,7 +29,7 @@ impl World {
     }
 
     fn of(sheet: assemble::Dataset) -> World {
-        let file = Sheet::of(std::slice::from_ref(&sheet)).assemble();
+        let file = Sheet::new(std::slice::from_ref(&sheet)).assemble();
         World { sheet, catalog: ask::open_bytes(&file.bytes).unwrap() }
     }
 

@@ -53,9 +53,9 @@ fn fixtures() -> Vec<Fixture> {
                 let label = format!("{name} {stored:?} {}", if sealed { "sealed" } else { "bare" });
                 let dataset = Dataset::new("a", tag, element_len, SHAPES[nth % 4]);
                 let dataset = dataset.chunked(CHUNKS[nth % 4]).stored(stored);
-                let sheet = footed(Sheet::of(&[dataset]), nth / 4);
+                let sheet = footed(Sheet::new(&[dataset]), nth / 4);
                 let sheet = if sealed { sheet.sealed() } else { sheet };
-                let witness = Witness::of(&sheet.assemble().bytes);
+                let witness = Witness::new(&sheet.assemble().bytes);
                 fixtures.push(Fixture { name: label, sealed, witness });
             }
         }

@@ -94,7 +94,7 @@ impl ReadAt for Sparse {
 fn h9_a_chunk_of_a_tebibyte_costs_what_is_asked_of_it() {
     let _alone = ALLOCATOR.alone();
     use tet_tests::assemble::{Dataset, Sheet, put};
-    let one = Sheet::of(&[Dataset::new("hole", 5, 1, &[8])]).assemble();
+    let one = Sheet::new(&[Dataset::new("hole", 5, 1, &[8])]).assemble();
     let count = 1_u64 << 40;
     let record = one.marks.records[0] + 24;
     let row = one.marks.rows[0];

@@ -84,7 +84,7 @@ struct IndexRow {
 impl Sheet {
     /// A sheet of these datasets and no footer.
     #[must_use]
-    pub fn of(datasets: &[Dataset]) -> Self {
+    pub fn new(datasets: &[Dataset]) -> Self {
         Self { datasets: datasets.to_vec(), ..Self::default() }
     }
 

@@ -87,7 +87,7 @@ pub fn open(bytes: &[u8]) {
 /// Opens a sound file with these bytes as its footer JSON; as one whose digest of itself matches too,
 /// if it has one.
 pub fn footer(bytes: &[u8]) {
-    let file = Sheet::of(&[Dataset::new("a", 2, 8, &[4, 3])]).footer("{}").sealed().assemble();
+    let file = Sheet::new(&[Dataset::new("a", 2, 8, &[4, 3])]).footer("{}").sealed().assemble();
     let mut damaged = file.bytes[..usize::try_from(file.marks.json).unwrap()].to_vec();
     damaged.extend(bytes);
     damaged.extend((bytes.len() as u64).to_le_bytes());
@@ -112,7 +112,7 @@ pub fn decode(bytes: &[u8]) {
     let Some((count, frame @ [_, ..])) = bytes.split_first_chunk::<2>() else { return };
     let count = u64::from(u16::from_le_bytes(*count)) + 1;
     let stored = Dataset::new("z", 5, 1, &[frame.len() as u64]).stored(Stored::Other(1));
-    let file = Sheet::of(&[stored.elements(frame.to_vec())]).assemble();
+    let file = Sheet::new(&[stored.elements(frame.to_vec())]).assemble();
     let extents = [count, count].map(u64::to_le_bytes).concat();
     let bytes = put(&file.bytes, file.marks.records[0] + 24, &extents);
     let bytes = put(&bytes, file.marks.rows[0] + 80, &count.to_le_bytes());
@@ -178,7 +178,7 @@ pub fn query_doc(bytes: &[u8]) {
     assert_eq!(again.to_json(), query.to_json(), "a document is what it is written as");
     let toml = Query::from_toml(&query.to_toml()).unwrap();
     assert_eq!(toml.to_json(), query.to_json(), "in both syntaxes");
-    let file = Sheet::of(&[Dataset::new("a", 1, 4, &[4, 3]).chunked(&[2, 2])]).assemble();
+    let file = Sheet::new(&[Dataset::new("a", 1, 4, &[4, 3]).chunked(&[2, 2])]).assemble();
     let catalog = ask::open_bytes(&file.bytes).unwrap();
     drop(query.resolve(&catalog, &ask::small()));
 }

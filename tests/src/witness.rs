@@ -54,7 +54,7 @@ pub struct Verdict {
 impl Witness {
     /// A sound file.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn new(bytes: &[u8]) -> Self {
         let way = Way { viewed: true, digests: DigestPolicy::Always };
         let answers = answers(bytes, way).unwrap().0.into_iter().map(Result::unwrap);
         Witness { bytes: bytes.to_vec(), answers: answers.collect() }

@@ -52,7 +52,7 @@ fn animal(name: &'static str, bytes: Vec<u8>, fate: Fate) -> Animal {
 }
 
 fn counts() -> Vec<Animal> {
-    let one = Sheet::of(&[square()]).footer("{}").assemble();
+    let one = Sheet::new(&[square()]).footer("{}").assemble();
     let (record, index, tail) = (one.marks.records[0], one.marks.index, one.marks.tail);
     let max = u32::MAX;
     vec![
@@ -87,7 +87,7 @@ fn counts() -> Vec<Animal> {
         animal("H12: a tail without a flag", one.with_u32(12, 0), Fate::Harmless),
         animal(
             "H12: the second bit is no footer",
-            Sheet::of(&[square()]).assemble().with_u32(12, 2),
+            Sheet::new(&[square()]).assemble().with_u32(12, 2),
             Fate::Harmless,
         ),
         animal(
@@ -100,12 +100,12 @@ fn counts() -> Vec<Animal> {
 
 /// The first dataset with other extents: its shape, then its chunk shape.
 fn extents(all: [u64; 4]) -> Vec<u8> {
-    let one = Sheet::of(&[square()]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     one.with(one.marks.records[0] + 24, &all.map(u64::to_le_bytes).concat())
 }
 
 fn products() -> Vec<Animal> {
-    let one = Sheet::of(&[square()]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     vec![
         animal(
             "H2: 2^32 by 2^32 elements",
@@ -156,11 +156,11 @@ fn products() -> Vec<Animal> {
 }
 
 fn rows() -> Vec<Animal> {
-    let four = Sheet::of(&[Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 2])]).assemble();
+    let four = Sheet::new(&[Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 2])]).assemble();
     let row = four.marks.rows[1];
     let twins = Sheet {
         row_order: vec![3, 0, 2, 1],
-        ..Sheet::of(&[Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 2])])
+        ..Sheet::new(&[Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 2])])
     };
     let shared = four.with_u64(row + 72, four.marks.payloads[0].0);
     vec![
@@ -179,7 +179,7 @@ fn rows() -> Vec<Animal> {
         ),
         animal(
             "H5: a payload at an odd byte",
-            Sheet { gap_len: 1, ..Sheet::of(&[square()]) }.assemble().bytes,
+            Sheet { gap_len: 1, ..Sheet::new(&[square()]) }.assemble().bytes,
             Fate::Harmless,
         ),
         animal("H5: one payload of all rows", shared, Fate::Harmless),
@@ -204,7 +204,7 @@ fn rows() -> Vec<Animal> {
 /// A file of `element_count` bytes in one zstd chunk stored as `frame`.
 fn packed(element_count: u64, frame: &[u8]) -> Vec<u8> {
     let stored = Dataset::new("z", 5, 1, &[frame.len() as u64]).stored(Stored::Other(1));
-    let file = Sheet::of(&[stored.elements(frame.to_vec())]).assemble();
+    let file = Sheet::new(&[stored.elements(frame.to_vec())]).assemble();
     let record = file.marks.records[0];
     let row = file.marks.rows[0];
     let count = element_count.to_le_bytes();
@@ -257,7 +257,7 @@ fn frames() -> Vec<Animal> {
 }
 
 fn footers() -> Vec<Animal> {
-    let of = |json: &str| Sheet::of(&[square()]).footer(json).assemble().bytes;
+    let of = |json: &str| Sheet::new(&[square()]).footer(json).assemble().bytes;
     let nest = |depth: usize| format!("{{\"x\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
     let objects = format!("{}1{}", "{\"x\":".repeat(100_000), "}".repeat(100_000));
     let history = vec![r#"{"op":"a","source":"b","at":"1"}"#; 50_000].join(",");
@@ -265,7 +265,7 @@ fn footers() -> Vec<Animal> {
     let chained = br#"{"metadata_ref":{"offset":40,"len":8}}"#;
     let spill = |spill: &[u8]| {
         let json = r#"{"metadata_ref":{"offset":@0@,"len":#0#}}"#;
-        Sheet::of(&[square()]).footer_of(1, json, &[spill]).assemble().bytes
+        Sheet::new(&[square()]).footer_of(1, json, &[spill]).assemble().bytes
     };
     vec![
         animal("H10: a million brackets", of(&nest(1_000_000)), Fate::Closed(Rule::LimitDepth)),
@@ -303,10 +303,10 @@ fn footers() -> Vec<Animal> {
 
 fn names() -> Vec<Animal> {
     let named =
-        |name: &[u8]| Sheet::of(&[Dataset { name: name.to_vec(), ..square() }]).assemble().bytes;
-    let gap = Sheet { gap_len: 16, ..Sheet::of(&[square()]) }.assemble();
+        |name: &[u8]| Sheet::new(&[Dataset { name: name.to_vec(), ..square() }]).assemble().bytes;
+    let gap = Sheet { gap_len: 16, ..Sheet::new(&[square()]) }.assemble();
     let hidden = put(&gap.bytes, gap.marks.payloads[0].0 - 16, b"#!/bin/sh hidden");
-    let trailing = [Sheet::of(&[square()]).assemble().bytes, vec![0xaa; 64]].concat();
+    let trailing = [Sheet::new(&[square()]).assemble().bytes, vec![0xaa; 64]].concat();
     vec![
         animal("H13: bytes that are no text", named(b"\xff\xfe"), Fate::Closed(Rule::NameUtf8)),
         animal("H13: a terminal command", named(b"\x1b]52;c;aGk=\x07"), Fate::Harmless),

@@ -188,7 +188,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         "strays"
     );
     for case in CASES.iter().chain(edits::EDITS).filter(chosen) {
-        for onto in Onto::of(case.kind) {
+        for onto in Onto::for_kind(case.kind) {
             let mut scene = Scene::new(case, onto, &program, &inputs, &out)
                 .with_context(|| format!("{} does not run", case.name))?;
             trace::kill(&mut scene)?;

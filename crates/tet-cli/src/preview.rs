@@ -74,7 +74,7 @@ impl Preview {
     ) -> Result<(Preview, Option<Integrity>)> {
         let session = target.dataset.session();
         let mut selected = Selected { session, integrity: None, target, how };
-        let preview = Preview::of(&mut selected, how, full)?;
+        let preview = Preview::new(&mut selected, how, full)?;
         let Selected { session, integrity, .. } = selected;
         session.finish()?;
         Ok((preview, integrity))
@@ -85,7 +85,7 @@ impl Preview {
     /// # Errors
     ///
     /// A part cannot be read, or is larger than the memory budget.
-    pub(crate) fn of(parts: &mut dyn Parts, how: &Execution, full: bool) -> Result<Preview> {
+    pub(crate) fn new(parts: &mut dyn Parts, how: &Execution, full: bool) -> Result<Preview> {
         let (shape, masked) = (parts.shape(), parts.masked());
         let (axes, values) = shown_part(&shape, full, how, Number::Null, &mut |ranges, put| {
             let array = parts.read(ranges)?;

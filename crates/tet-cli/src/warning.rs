@@ -15,7 +15,7 @@ pub(crate) fn aggregated(warnings: impl IntoIterator<Item = String>) -> Vec<Stri
     let mut groups: Vec<Group> = Vec::new();
     let mut places = HashMap::new();
     for warning in warnings {
-        let about = About::of(&warning);
+        let about = About::from_warning(&warning);
         let key = (about.lead, about.rest.clone());
         let place = *places.entry(key).or_insert(groups.len());
         if place == groups.len() {
@@ -40,7 +40,7 @@ struct About {
 }
 
 impl About {
-    fn of(warning: &str) -> About {
+    fn from_warning(warning: &str) -> About {
         let lead = if warning.starts_with(SKIPPED) { SKIPPED } else { "" };
         let text = &warning[lead.len()..];
         match quoted(text.strip_prefix("dataset ").unwrap_or(text)) {

@@ -33,7 +33,7 @@ pub struct Rewrite<'a> {
 /// # Examples
 ///
 /// ```
-/// assert!(tet_container::Rewritten::of(120).notes.is_empty());
+/// assert!(tet_container::Rewritten::new(120).notes.is_empty());
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Rewritten {
@@ -46,7 +46,7 @@ pub struct Rewritten {
 impl Rewritten {
     /// A file of this length whose elements are those that were asked for.
     #[must_use]
-    pub fn of(file_len: u64) -> Rewritten {
+    pub fn new(file_len: u64) -> Rewritten {
         Rewritten { file_len, notes: Vec::new() }
     }
 }

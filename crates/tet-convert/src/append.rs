@@ -104,7 +104,7 @@ pub fn append(
     }
     check_fixed((file, &opened), (asked, &growing), &inputs, how)?;
     let changes = growing.iter().map(change).collect();
-    let mut report = EditReport::of((&opened, editor), changes)?;
+    let mut report = EditReport::new((&opened, editor), changes)?;
     report.notes.extend(notes);
     let written = match &opened.tet {
         Some(tet) => in_tet((tet, &folder), &growing, (asked, &inputs), (options, how)),
@@ -208,7 +208,7 @@ fn in_tet(
     let progress = how.progress.begin(0);
     let part = writer.to_part()?;
     let published = publish(&plan, &[part], Some(&base), target, &options, &history, &progress)?;
-    Ok(Some(Rewritten::of(published.written.file_len)))
+    Ok(Some(Rewritten::new(published.written.file_len)))
 }
 
 /// Adds the labels of the new positions to those of the axis, where it has labels.

@@ -18,7 +18,7 @@ impl Memory {
     /// # Errors
     ///
     /// The object has no buffer, or one that is read-only or not contiguous in row-major order.
-    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Memory> {
+    pub(crate) fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Memory> {
         let buffer = PyUntypedBuffer::get(object).or_else(|_| {
             // An array without axes has no shape in its buffer; seen with one axis it does.
             let one = object.call_method1("reshape", (1,));
@@ -58,7 +58,7 @@ impl ReadMemory {
     /// # Errors
     ///
     /// The object has no buffer, or one that is not contiguous in row-major order.
-    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<ReadMemory> {
+    pub(crate) fn from_object(object: &Bound<'_, PyAny>) -> PyResult<ReadMemory> {
         let buffer = PyUntypedBuffer::get(object)?;
         if !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("memory is not contiguous in row-major order"));

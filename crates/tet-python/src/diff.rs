@@ -106,7 +106,7 @@ pub(crate) fn diff<'py>(
 /// The names of the first file in the second one.
 fn names([left, right]: [&Catalog; 2], asked: &DiffArguments) -> tet_convert::Result<NameMap> {
     if !asked.names.is_empty() {
-        return NameMap::of(left, &asked.names);
+        return NameMap::new(left, &asked.names);
     }
     let datasets: Vec<&str> = asked.datasets.iter().flatten().map(String::as_str).collect();
     let only = tet_convert::only_pair(left, right, &datasets);

@@ -45,7 +45,7 @@ impl Input {
 
 /// The file that an object reads, or the document of the folder whose files it reads.
 fn source(object: &Py<PyAny>) -> tet_convert::Result<Source> {
-    let store = Arc::new(PyStore::of(object)?);
+    let store = Arc::new(PyStore::from_object(object)?);
     let document = |url: &str| {
         let folder = Folder::of_store(Arc::clone(&store) as Arc<dyn UrlStore>, url);
         tet_convert::open_document(&folder)

@@ -58,7 +58,7 @@ pub(crate) struct Sorted {
 }
 
 impl Sorted {
-    pub(crate) fn of(picks: &Arc<[u64]>) -> Sorted {
+    pub(crate) fn new(picks: &Arc<[u64]>) -> Sorted {
         if picks.is_sorted_by(|a, b| a < b) {
             return Sorted { positions: Arc::clone(picks), places: None };
         }
@@ -179,7 +179,7 @@ impl Selected {
         let held = self.held()?;
         let (memory_type, seen_type) = self.memory(py)?;
         let dataset: Cow<'_, _> = held.readable()?;
-        let sorted: Vec<_> = self.picks().iter().map(|it| Sorted::of(&it.positions)).collect();
+        let sorted: Vec<_> = self.picks().iter().map(|it| Sorted::new(&it.positions)).collect();
         let picks = self.picks().iter().zip(&sorted).map(|(it, sorted)| AxisPicks {
             axis: it.axis,
             positions: Arc::clone(&sorted.positions),
@@ -194,7 +194,7 @@ impl Selected {
         let len = lazy.shape().element_count().unwrap_or(u64::MAX).saturating_mul(size);
         check_len(py, how, len)?;
         let array = numpy::empty(py, lazy.shape(), memory_type)?;
-        let mut memory = Memory::of(&array)?;
+        let mut memory = Memory::from_object(&array)?;
         let out = memory.bytes();
         detached(py, &ProgressCallback::new(len, progress), |progress| {
             let how = how.with_progress(progress.begin(len));

@@ -31,7 +31,7 @@ pub(crate) fn open(object: &Py<PyAny>, name: &str) -> tet_io::Result<Source> {
     let refused = |error| Error::io(Operation::Open, name.as_ref(), error);
     let ranges = Python::attach(|py| {
         let version = stat(py, object)?;
-        PyRanges::of(py, object.clone_ref(py), (name, version), None)
+        PyRanges::new(py, object.clone_ref(py), (name, version), None)
     });
     let file = PyFile::open(ranges.map_err(|error| refused(raised(error)))?)?;
     let now = file.version().map_err(refused)?;
@@ -53,13 +53,13 @@ pub(crate) fn open_at_once(
     let ranges = Python::attach(|py| {
         let begun = object.bind(py).call_method1(intern!(py, "begin"), expected)?;
         let (len, etag, head): (u64, Option<String>, Bound<'_, PyAny>) = begun.extract()?;
-        let head = ReadMemory::of(&head)?.bytes().to_vec();
+        let head = ReadMemory::from_object(&head)?.bytes().to_vec();
         let is_whole = head.len() as u64 == len;
         is_long.store(HEAD_LEN < len && !is_whole, Ordering::Relaxed);
         // Bytes that are read as a whole are of one version. They tell it from others.
         let etag = etag.or_else(|| is_whole.then(|| digest(&head)));
         let version = FileVersion { len, etag, ..FileVersion::default() };
-        PyRanges::of(py, object, (name, version), Some(head))
+        PyRanges::new(py, object, (name, version), Some(head))
     });
     let ranges =
         ranges.map_err(|error| Error::io(Operation::Open, name.as_ref(), raised(error)))?;
@@ -92,7 +92,7 @@ impl fmt::Debug for PyRanges {
 }
 
 impl PyRanges {
-    fn of(
+    fn new(
         py: Python<'_>,
         object: Py<PyAny>,
         (name, version): (&str, FileVersion),
@@ -111,7 +111,7 @@ impl PyRanges {
         Python::attach(|py| {
             let range = (offset, offset.saturating_add(len));
             let read = self.object.bind(py).call_method1(intern!(py, "read"), range);
-            let memory = read.and_then(|read| ReadMemory::of(&read));
+            let memory = read.and_then(|read| ReadMemory::from_object(&read));
             let memory = memory.map_err(|error| failure(py, error))?;
             let bytes = memory.bytes();
             if (bytes.len() as u64) < len {

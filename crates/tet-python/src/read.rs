@@ -33,7 +33,7 @@ impl Selected {
         let len = self.len(slab);
         check_len(py, &held.open.how, len)?;
         let array = numpy::empty(py, &at_least_one(slab), memory_type)?;
-        let mut memory = Memory::of(&array)?;
+        let mut memory = Memory::from_object(&array)?;
         self.fill(py, (&dataset, &held.open.how), slab, &mut memory, progress)?;
         drop(memory);
         if memory_type.is(seen_type) {
@@ -134,7 +134,7 @@ pub(crate) fn read_into(
     if !selected.picks().is_empty() {
         return Err(PyNotImplementedError::new_err("picked positions are not read into memory"));
     }
-    let mut memory = Memory::of(out)?;
+    let mut memory = Memory::from_object(out)?;
     let dataset = held.readable()?;
     selected.fill(py, (&dataset, &held.open.how), selected.slab(), &mut memory, progress)
 }

@@ -61,7 +61,7 @@ impl ReduceArguments {
         }
         let sorted = selected.picks().iter().map(|picks| AxisPicks {
             axis: picks.axis,
-            positions: Sorted::of(&picks.positions).positions,
+            positions: Sorted::new(&picks.positions).positions,
         });
         let params = Params {
             ddof: self.ddof,

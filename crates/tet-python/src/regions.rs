@@ -149,7 +149,7 @@ impl Regions {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let writer = self.get()?;
-        let elements = ReadMemory::of(elements)?;
+        let elements = ReadMemory::from_object(elements)?;
         let bytes = elements.bytes();
         let job = ProgressCallback::new(bytes.len() as u64, progress);
         detached(py, &job, |progress| {

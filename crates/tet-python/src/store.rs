@@ -38,7 +38,7 @@ impl fmt::Debug for PyStore {
 
 impl PyStore {
     /// The store of an object.
-    pub(crate) fn of(object: &Py<PyAny>) -> Result<PyStore> {
+    pub(crate) fn from_object(object: &Py<PyAny>) -> Result<PyStore> {
         let known = Python::attach(|py| -> PyResult<(String, Option<bool>)> {
             let name = object.getattr(py, intern!(py, "name"))?.extract(py)?;
             Ok((name, object.getattr(py, intern!(py, "is_folder"))?.extract(py)?))

@@ -209,7 +209,7 @@ pub(crate) fn convert_pieces<'py>(
     let bounds = Bounds { memory: None, threads: None };
     let mut options = extract::<ConvertArguments>(asked)?.options(bounds)?;
     fit(&mut options, &output)?;
-    let source = Source::from_reader(Arc::new(Pieces::of(&pieces)?));
+    let source = Source::from_reader(Arc::new(Pieces::new(&pieces)?));
     let report = detached(py, &ProgressCallback::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
         tet_convert::convert_source(&source, &output, &options)
@@ -252,10 +252,10 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn of(objects: &[Bound<'_, PyAny>]) -> PyResult<Pieces> {
+    fn new(objects: &[Bound<'_, PyAny>]) -> PyResult<Pieces> {
         let (mut pieces, mut end) = (Vec::with_capacity(objects.len()), 0_u64);
         for object in objects {
-            let memory = ReadMemory::of(object)?;
+            let memory = ReadMemory::from_object(object)?;
             end = end.saturating_add(memory.bytes().len() as u64);
             pieces.push((end, memory));
         }

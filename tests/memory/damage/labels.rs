@@ -10,7 +10,7 @@ fn labels_that_changed_are_not_used() {
     let _alone = ALLOCATOR.alone();
     let named = r#"{"metadata":{"datasets":{"a":{"dim_names":["t","x"]}}}}"#;
     let datasets = [Dataset::new("a", 1, 4, &[4, 3]), Dataset::new("t", 2, 8, &[4]).chunked(&[2])];
-    let file = Sheet::of(&datasets).footer(named).sealed().assemble();
+    let file = Sheet::new(&datasets).footer(named).sealed().assemble();
     let labels = |bytes: &[u8]| {
         let catalog = ask::open_bytes(bytes).unwrap();
         let labels = CatalogLabels::new(&catalog, &catalog.datasets()[0], &Execution::default());
@@ -31,7 +31,7 @@ fn labels_are_read_once_and_as_the_caller_wants() {
     let _alone = ALLOCATOR.alone();
     let named = r#"{"metadata":{"datasets":{"a":{"dim_names":["t"]}}}}"#;
     let datasets = [Dataset::new("a", 1, 4, &[4]), Dataset::new("t", 2, 8, &[4])];
-    let file = Sheet::of(&datasets).footer(named).assemble();
+    let file = Sheet::new(&datasets).footer(named).assemble();
     let catalog = ask::open_bytes(&file.bytes).unwrap();
     let dataset = &catalog.datasets()[0];
     let labels = CatalogLabels::new(&catalog, dataset, &Execution::default());

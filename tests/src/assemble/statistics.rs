@@ -42,7 +42,7 @@ fn record(dataset: &Dataset, elements: &[u8], out: &mut Vec<u8>) {
 pub fn unbound(dataset: &Dataset, block: &[u8]) -> Assembled {
     let zeros = "0".repeat(24);
     let json = format!(r#"{{"statistics":{{"v":1,"offset":@0@,"len":#0#,"chunks":"{zeros}"}}}}"#);
-    Sheet::of(std::slice::from_ref(dataset)).footer_of(1, &json, &[block]).sealed().assemble()
+    Sheet::new(std::slice::from_ref(dataset)).footer_of(1, &json, &[block]).sealed().assemble()
 }
 
 /// This file, its statistics bound to its payloads.

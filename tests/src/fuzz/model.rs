@@ -76,7 +76,7 @@ fn bytes_of(plan: &Plan) -> Vec<u8> {
 fn sheet(feed: &mut Feed<'_>) -> (bool, Assembled) {
     let count = 1 + feed.below(2);
     let datasets: Vec<Dataset> = (0..count).map(|nth| dataset(nth, feed)).collect();
-    let mut sheet = Sheet { gap_len: feed.below(3), ..Sheet::of(&datasets) };
+    let mut sheet = Sheet { gap_len: feed.below(3), ..Sheet::new(&datasets) };
     match feed.below(4) {
         0 => {}
         1 => sheet = sheet.footer("{}"),

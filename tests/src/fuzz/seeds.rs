@@ -131,7 +131,7 @@ fn footer(file: &[u8]) -> Option<Vec<u8>> {
 /// A frame of so many bytes, and their number before it.
 fn frame(count: u64) -> Vec<u8> {
     let dataset = Dataset::new("z", 5, 1, &[count]).stored(Stored::Frame);
-    let file = Sheet::of(&[dataset.elements(plain(5, count))]).assemble();
+    let file = Sheet::new(&[dataset.elements(plain(5, count))]).assemble();
     let (start, len) = file.marks.payloads[0];
     let start = usize::try_from(start).unwrap();
     let number = u16::try_from(count - 1).unwrap().to_le_bytes();

@@ -132,7 +132,7 @@ impl Subject {
             .chunked(&counts(&self.fields["chunk_shape"]))
             .elements(bytes(self.fields["elements"].as_str().unwrap()))
             .stored(stored);
-        Sheet::of(&[dataset]).footer(&self.footer()).assemble().bytes
+        Sheet::new(&[dataset]).footer(&self.footer()).assemble().bytes
     }
 
     fn footer(&self) -> String {

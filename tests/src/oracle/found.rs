@@ -25,7 +25,7 @@ pub(super) enum QueryOutcome {
 
 impl QueryOutcome {
     /// Result of a document.
-    pub(super) fn of(catalog: &Catalog, document: &str, how: &Execution) -> QueryOutcome {
+    pub(super) fn for_document(catalog: &Catalog, document: &str, how: &Execution) -> QueryOutcome {
         let query = match Query::from_json(document) {
             Ok(query) => query,
             Err(error) => return QueryOutcome::Error(error.to_string()),

@@ -13,7 +13,7 @@ pub fn cases() -> Vec<Reject> {
 }
 
 fn sealed() -> Assembled {
-    Sheet::of(&[square().chunked(&[2, 3])]).footer("{}").sealed().assemble()
+    Sheet::new(&[square().chunked(&[2, 3])]).footer("{}").sealed().assemble()
 }
 
 /// The footer JSON, as text.
@@ -68,7 +68,7 @@ fn keys() -> Vec<Reject> {
 
 fn structure() -> Vec<Reject> {
     let good = sealed();
-    let history = Sheet::of(&[square()]).footer(r#"{"x":"abc"}"#).sealed().assemble();
+    let history = Sheet::new(&[square()]).footer(r#"{"x":"abc"}"#).sealed().assemble();
     let letter = place(&history, "abc");
     vec![
         Reject::field(
@@ -167,8 +167,8 @@ fn spills() -> Vec<Reject> {
 
 fn payloads() -> Vec<Reject> {
     let dataset = square().chunked(&[2, 3]).stored(Stored::Frame);
-    let zstd = Sheet::of(&[dataset]).footer("{}").sealed().assemble();
-    let chunked = Sheet::of(&[square().chunked(&[2, 3])]);
+    let zstd = Sheet::new(&[dataset]).footer("{}").sealed().assemble();
+    let chunked = Sheet::new(&[square().chunked(&[2, 3])]);
     let gaps = Sheet { gap_len: 5, ..chunked }.footer("{}").sealed().assemble();
     let (start, len) = zstd.marks.payloads[1];
     let last = start + len - 1;

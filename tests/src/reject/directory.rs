@@ -13,8 +13,8 @@ pub fn cases() -> Vec<Reject> {
 }
 
 fn geometry() -> Vec<Reject> {
-    let one = Sheet::of(&[square()]).assemble();
-    let two = Sheet::of(&[square(), Dataset::new("none", 1, 4, &[0])]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
+    let two = Sheet::new(&[square(), Dataset::new("none", 1, 4, &[0])]).assemble();
     vec![
         Reject::field(
             "an index that starts a byte late",
@@ -63,8 +63,8 @@ fn geometry() -> Vec<Reject> {
 }
 
 fn records() -> Vec<Reject> {
-    let one = Sheet::of(&[square()]).assemble();
-    let long = Sheet::of(&[Dataset { name: b"name".to_vec(), ..square() }]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
+    let long = Sheet::new(&[Dataset { name: b"name".to_vec(), ..square() }]).assemble();
     let record = one.marks.records[0];
     vec![
         Reject::field(
@@ -131,11 +131,11 @@ fn records() -> Vec<Reject> {
 }
 
 fn ranked(rank: usize) -> Vec<u8> {
-    Sheet::of(&[Dataset::new("a", 5, 1, &vec![1; rank])]).assemble().bytes
+    Sheet::new(&[Dataset::new("a", 5, 1, &vec![1; rank])]).assemble().bytes
 }
 
 fn extents() -> Vec<Reject> {
-    let one = Sheet::of(&[square()]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     let shape = one.marks.records[0] + 24;
     let chunk = shape + 16;
     let many = [u64::MAX, 2].map(u64::to_le_bytes).concat();

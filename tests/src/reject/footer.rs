@@ -14,7 +14,7 @@ pub fn cases() -> Vec<Reject> {
 
 fn tail() -> Vec<Reject> {
     let empty = Sheet::default().assemble();
-    let one = Sheet::of(&[square()]).footer("{}").assemble();
+    let one = Sheet::new(&[square()]).footer("{}").assemble();
     let bare = Sheet::default().footer("{}").assemble();
     let tail = one.marks.tail;
     vec![
@@ -121,14 +121,14 @@ fn spills() -> Vec<Reject> {
 fn after_a_space() -> crate::assemble::Assembled {
     let dataset = Dataset::new("a", 5, 1, &[8]).elements(vec![b' '; 8]);
     let json = r#"{"metadata_ref":{"offset":@0@,"len":#0#}}"#;
-    Sheet::of(&[dataset]).footer_of(1, json, &[b"{} "]).assemble()
+    Sheet::new(&[dataset]).footer_of(1, json, &[b"{} "]).assemble()
 }
 
 fn overlapping(offset: &str, len: &str) -> crate::assemble::Assembled {
     let json = format!(
         r#"{{"zone_maps_ref":{{"offset":@0@,"len":#0#}},"secondary_index_ref":{{"offset":{offset},"len":{len}}}}}"#
     );
-    Sheet::of(&[square()]).footer_of(2, &json, &[b"12345678", b"12345678"]).assemble()
+    Sheet::new(&[square()]).footer_of(2, &json, &[b"12345678", b"12345678"]).assemble()
 }
 
 /// The file with the one place that says `old` saying `new` of the same length.

@@ -14,11 +14,11 @@ pub fn cases() -> Vec<Reject> {
 
 /// Four chunks of the same length.
 fn quarters() -> Assembled {
-    Sheet::of(&[Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 2])]).assemble()
+    Sheet::new(&[Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 2])]).assemble()
 }
 
 fn header() -> Vec<Reject> {
-    let one = Sheet::of(&[square()]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     let index = one.marks.index;
     vec![
         Reject::field(
@@ -74,12 +74,12 @@ fn header() -> Vec<Reject> {
 }
 
 fn counts() -> Vec<Reject> {
-    let one = Sheet::of(&[square()]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     let record = one.marks.records[0];
     let grown = one.with_u64(record + 24, 5);
     let vast = one.with(record + 24, &[1 << 60, 1, 1, 1].map(u64::to_le_bytes).concat());
     let quarters = quarters();
-    let two = Sheet::of(&[square(), Dataset { name: b"b".to_vec(), ..square() }]).assemble();
+    let two = Sheet::new(&[square(), Dataset { name: b"b".to_vec(), ..square() }]).assemble();
     vec![
         Reject::field("a chunk too few", grown, Rule::RowCount, record, &one.bytes)
             .noticed(Noticed::Dataset),
@@ -106,17 +106,17 @@ fn counts() -> Vec<Reject> {
 
 /// A file with a second row that names dataset `id`.
 fn stray(id: u64) -> Vec<u8> {
-    let halves = Sheet::of(&[Dataset::new("a", 2, 8, &[4, 3]).chunked(&[2, 3])]).assemble();
+    let halves = Sheet::new(&[Dataset::new("a", 2, 8, &[4, 3]).chunked(&[2, 3])]).assemble();
     let grown = halves.with_u64(halves.marks.records[0] + 24, 2);
     put(&grown, halves.marks.rows[1], &id.to_le_bytes())
 }
 
 fn rows() -> Vec<Reject> {
-    let one = Sheet::of(&[square()]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     let row = one.marks.rows[0];
     let four = quarters();
     let second = four.marks.rows[1];
-    let other = Sheet::of(&[square().stored(Stored::Other(2))]).assemble();
+    let other = Sheet::new(&[square().stored(Stored::Other(2))]).assemble();
     let (stray_at, good) = (row + 104, one.bytes.clone());
     let shorter = put(&one.with_u64(row + 80, 88), row + 88, &88_u64.to_le_bytes());
     vec![

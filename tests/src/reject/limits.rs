@@ -11,20 +11,20 @@ use crate::case::Reject;
 /// The rejected files.
 #[must_use]
 pub fn cases() -> Vec<Reject> {
-    let long = |len: usize| Sheet::of(&[Dataset { name: vec![b'n'; len], ..square() }]).assemble();
+    let long = |len: usize| Sheet::new(&[Dataset { name: vec![b'n'; len], ..square() }]).assemble();
     let deep = |levels: usize| {
         let json = format!("{{\"x\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
-        Sheet::of(&[square()]).footer(&json).assemble()
+        Sheet::new(&[square()]).footer(&json).assemble()
     };
     let json = |len: usize| {
         let json = format!("{{\"x\":\"{}\"}}", "j".repeat(len - 8));
-        Sheet::of(&[square()]).footer(&json).assemble()
+        Sheet::new(&[square()]).footer(&json).assemble()
     };
-    let two = Sheet::of(&[square(), Dataset::new("none", 1, 4, &[0])]).assemble();
-    let one = Sheet::of(&[square()]).assemble();
+    let two = Sheet::new(&[square(), Dataset::new("none", 1, 4, &[0])]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     let far = spilled(1, "").assemble();
     let spill_len = far.marks.json - far.marks.spills[0];
-    let near = Sheet::of(&[square()])
+    let near = Sheet::new(&[square()])
         .footer_of(1, r#"{"metadata_ref":{"offset":@0@,"len":#0#}}"#, &[b"{}"])
         .assemble();
     let tail = json(101).marks.json;

@@ -17,7 +17,7 @@ pub fn cases() -> Vec<Reject> {
 /// A caret in `bad` stands before the byte at which the rule is broken, and is left out. That is
 /// the first byte of a value of the wrong kind, and the last byte of a word that is wrong in itself.
 fn case(name: &'static str, bad: &str, rule: Rule, good: &str) -> Reject {
-    let file = |json: &str| Sheet::of(&[square()]).footer(json).assemble();
+    let file = |json: &str| Sheet::new(&[square()]).footer(json).assemble();
     let caret = bad.find('^').expect("a caret says where");
     let (bad, good) = (file(&bad.replacen('^', "", 1)), file(good));
     let at = bad.marks.json + caret as u64;
@@ -104,7 +104,7 @@ fn spill() -> Vec<Reject> {
     let good = spilled(1, "").assemble();
     let of = |spill: &[u8]| {
         let json = r#"{"metadata_ref":{"offset":@0@,"len":#0#}}"#;
-        Sheet::of(&[square()]).footer_of(1, json, &[spill]).assemble()
+        Sheet::new(&[square()]).footer_of(1, json, &[spill]).assemble()
     };
     let (list, object) = (of(b"[]"), of(b"{}"));
     let at = list.marks.spills[0];

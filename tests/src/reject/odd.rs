@@ -19,12 +19,12 @@ fn odd(name: &'static str, bytes: Vec<u8>, code: NoteCode, at: u64) -> Odd {
 }
 
 fn fields() -> Vec<Odd> {
-    let one = Sheet::of(&[square()]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     let record = one.marks.records[0];
     let (index, row) = (one.marks.index, one.marks.rows[0]);
-    let tailed = Sheet::of(&[square()]).footer("{}").assemble();
-    let newer = Sheet::of(&[square()]).footer(r#"{"integrity":{"v":2}}"#).assemble();
-    let sealed = Sheet::of(&[square()]).footer("{}").sealed().assemble();
+    let tailed = Sheet::new(&[square()]).footer("{}").assemble();
+    let newer = Sheet::new(&[square()]).footer(r#"{"integrity":{"v":2}}"#).assemble();
+    let sealed = Sheet::new(&[square()]).footer("{}").sealed().assemble();
     let unbound = statistics::unbound(&square(), &statistics::block(&square()));
     let stale = refooted(&sealed.bytes, sealed.marks.json, "{}");
     vec![
@@ -85,9 +85,9 @@ fn fields() -> Vec<Odd> {
 
 fn names() -> Vec<Odd> {
     let named =
-        |name: &str| Sheet::of(&[Dataset { name: name.into(), ..square() }]).assemble().bytes;
-    let twice = Sheet::of(&[square(), square()]).assemble();
-    let none = Sheet::of(&[Dataset::new("none", 1, 4, &[0])]).assemble();
+        |name: &str| Sheet::new(&[Dataset { name: name.into(), ..square() }]).assemble().bytes;
+    let twice = Sheet::new(&[square(), square()]).assemble();
+    let none = Sheet::new(&[Dataset::new("none", 1, 4, &[0])]).assemble();
     vec![
         odd("no name", named(""), NoteCode::NameEmpty, 56),
         odd("one name twice", twice.bytes, NoteCode::NameTwice, twice.marks.records[1] + 16),
@@ -101,15 +101,15 @@ fn names() -> Vec<Odd> {
 
 fn payloads() -> Vec<Odd> {
     let halves = Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 4]);
-    let file = Sheet::of(std::slice::from_ref(&halves)).assemble();
-    let backwards = Sheet { row_order: vec![1, 0], ..Sheet::of(&[halves]) }.assemble();
+    let file = Sheet::new(std::slice::from_ref(&halves)).assemble();
+    let backwards = Sheet { row_order: vec![1, 0], ..Sheet::new(&[halves]) }.assemble();
     let shared = file.with_u64(file.marks.rows[1] + 72, file.marks.payloads[0].0);
     let mut shared = shared;
     shared.truncate(usize::try_from(file.marks.payloads[1].0).unwrap());
     let content = [7; 40];
     let skipped = [frame::skippable(b"hidden"), frame::plain(&content)].concat();
     let skipped = of_frame(40, &skipped);
-    let gap = Sheet { gap_len: 3, ..Sheet::of(&[square()]) }.assemble();
+    let gap = Sheet { gap_len: 3, ..Sheet::new(&[square()]) }.assemble();
     let hidden = put(&gap.bytes, gap.marks.payloads[0].0 - 2, b"x");
     vec![
         odd("rows in another order", backwards.bytes, NoteCode::RowOrder, backwards.marks.rows[1]),
@@ -128,7 +128,7 @@ fn labels() -> Vec<Odd> {
     let odd_json = |name, about: &str, code| {
         let json = format!(r#"{{"metadata":{{"datasets":{{"a":{{{about}}}}}}}}}"#);
         let named = Dataset::new("a", 1, 4, &[2, 2]);
-        let file = Sheet::of(&[named]).footer(&json).assemble();
+        let file = Sheet::new(&[named]).footer(&json).assemble();
         odd(name, file.bytes, code, file.marks.json)
     };
     vec![

@@ -14,11 +14,11 @@ pub fn cases() -> Vec<Reject> {
 }
 
 fn places() -> Vec<Reject> {
-    let one = Sheet::of(&[square()]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
     let offset = one.marks.rows[0] + 72;
-    let halves = Sheet::of(&[Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 4])]).assemble();
+    let halves = Sheet::new(&[Dataset::new("a", 2, 8, &[4, 4]).chunked(&[2, 4])]).assemble();
     let second = halves.marks.rows[1] + 72;
-    let footed = Sheet::of(&[square()]).footer("{}").assemble();
+    let footed = Sheet::new(&[square()]).footer("{}").assemble();
     let at = |value: u64| one.with_u64(offset, value);
     let case = |name, bytes, rule, at, twin: &Assembled| {
         Reject::field(name, bytes, rule, at, &twin.bytes).noticed(Noticed::Chunk)
@@ -58,7 +58,7 @@ fn places() -> Vec<Reject> {
 /// Two rows of 4000 bytes each in a file that is shorter than both.
 fn shared() -> Reject {
     let halves = Dataset::new("a", 5, 1, &[8000]).chunked(&[4000]);
-    let twin = Sheet::of(&[halves]).assemble();
+    let twin = Sheet::new(&[halves]).assemble();
     let [(first, _), (second, _)] = [twin.marks.payloads[0], twin.marks.payloads[1]];
     let mut bytes = twin.with_u64(twin.marks.rows[1] + 72, first);
     bytes.truncate(usize::try_from(second).unwrap());
@@ -71,7 +71,7 @@ pub(super) fn of_frame(element_count: u64, frame: &[u8]) -> Assembled {
     let elements = vec![0; usize::try_from(element_count).unwrap()];
     let sheet = Dataset::new("z", 5, 1, &[1]).elements(elements).stored(Stored::Other(1));
     let sheet = Dataset { shape: vec![element_count], chunk_shape: vec![element_count], ..sheet };
-    let mut file = Sheet::of(&[sheet]).assemble();
+    let mut file = Sheet::new(&[sheet]).assemble();
     let (payload, _) = file.marks.payloads[0];
     let row = file.marks.rows[0];
     file.bytes.truncate(usize::try_from(payload).unwrap());

@@ -11,8 +11,8 @@ use crate::case::Reject;
 pub fn cases() -> Vec<Reject> {
     let empty = Sheet::default().assemble();
     let long = [empty.bytes.clone(), vec![0; 8]].concat();
-    let one = Sheet::of(&[square()]).assemble();
-    let none = Sheet::of(&[Dataset::new("none", 1, 4, &[0])]).assemble();
+    let one = Sheet::new(&[square()]).assemble();
+    let none = Sheet::new(&[Dataset::new("none", 1, 4, &[0])]).assemble();
     let cut = none.bytes[..none.bytes.len() - 1].to_vec();
     vec![
         Reject::shape("nothing at all", Vec::new(), Rule::Truncated, 0, empty.bytes.clone()),

@@ -7,7 +7,7 @@ use crate::accept::{spilled, square};
 use crate::assemble::{Assembled, Sheet, Stored, refooted, resealed};
 
 fn sealed() -> Assembled {
-    Sheet::of(&[square()]).footer("{}").sealed().assemble()
+    Sheet::new(&[square()]).footer("{}").sealed().assemble()
 }
 
 /// The file whose footer says other things, sealed again.
@@ -180,7 +180,7 @@ fn capitals(file: &Assembled) -> Vec<u8> {
 }
 
 fn frame() -> Vec<u8> {
-    let file = Sheet::of(&[square().stored(Stored::Frame)]).footer("{}").sealed().assemble();
+    let file = Sheet::new(&[square().stored(Stored::Frame)]).footer("{}").sealed().assemble();
     let (start, len) = file.marks.payloads[0];
     let last = start + len - 1;
     file.with(last, &[!file.bytes[usize::try_from(last).unwrap()]])

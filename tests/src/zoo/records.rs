@@ -12,7 +12,7 @@ pub(super) fn animals() -> Vec<Animal> {
 }
 
 fn file() -> Assembled {
-    Sheet::of(&[square(), Dataset::new("b", 1, 4, &[3])]).assemble()
+    Sheet::new(&[square(), Dataset::new("b", 1, 4, &[3])]).assemble()
 }
 
 fn heads() -> Vec<Animal> {

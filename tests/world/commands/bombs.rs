@@ -193,7 +193,7 @@ fn objects_of_no_bytes_come_to_a_bounded_sum() {
 fn rows_that_share_a_payload_come_to_a_bounded_sum() {
     // 600 rows of one payload of 64 MiB: 37.5 GiB out of 65 KB.
     let (count, row_len, payload) = (600_u64, 64_u64 << 20, zeros(64 << 20));
-    let file = Sheet::of(&[Dataset::new("a", 5, 1, &[count]).chunked(&[1])]).assemble();
+    let file = Sheet::new(&[Dataset::new("a", 5, 1, &[count]).chunked(&[1])]).assemble();
     let payload_at = file.marks.payloads[0].0;
     let mut bytes = file.bytes[..usize::try_from(payload_at).unwrap()].to_vec();
     bytes.extend(&payload);

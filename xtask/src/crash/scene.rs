@@ -18,7 +18,7 @@ pub(super) enum Onto {
 
 impl Onto {
     /// Targets that make sense for a command of this kind.
-    pub(super) fn of(kind: Kind) -> impl Iterator<Item = Onto> {
+    pub(super) fn for_kind(kind: Kind) -> impl Iterator<Item = Onto> {
         let all = [Onto::Nothing, Onto::Old];
         let is_edit = matches!(kind, Kind::Edit(_));
         all.into_iter().filter(move |&onto| !is_edit || onto == Onto::Old)

@@ -76,7 +76,7 @@ fn walk(source: &Source, out: &mut Units, found: OnFinding<'_>) -> Parsed<()> {
     loop {
         let header = Header::read(source, at, seen, found)?;
         seen = seen.saturating_add(header.len);
-        let mut unit = Unit::of(header, out.units.len())?;
+        let mut unit = Unit::from_header(header, out.units.len())?;
         let data_at = unit.header.end();
         let end = data_at.saturating_add(unit.data_len);
         if file_len < end {
@@ -140,7 +140,7 @@ impl Units {
 
 impl Unit {
     /// The unit of a header, which is the `position`-th one.
-    fn of(header: Header, position: usize) -> Parsed<Unit> {
+    fn from_header(header: Header, position: usize) -> Parsed<Unit> {
         if position == 0 && !header.is_set("SIMPLE") {
             let (at, found, wanted) = (0, 0, 0);
             return Err(HeaderError::Fault(ForeignFault {
@@ -158,7 +158,7 @@ impl Unit {
             return Err(fault(&rule::BITPIX, "BITPIX", bitpix.unsigned_abs(), 64));
         }
         let shape = shape(&header, "NAXIS")?;
-        let kind = Kind::of(&header, position, &shape);
+        let kind = Kind::from_header(&header, position, &shape);
         // Only these two have no parameters or groups beside their array.
         let is_plain = position == 0 && kind == Kind::Image;
         let [groups, parameters] = [("GCOUNT", 1), ("PCOUNT", 0)].map(|(key, usual)| {
@@ -305,7 +305,7 @@ fn shape(header: &Header, key: &str) -> Parsed<Vec<u64>> {
 }
 
 impl Kind {
-    fn of(header: &Header, position: usize, shape: &[u64]) -> Kind {
+    fn from_header(header: &Header, position: usize, shape: &[u64]) -> Kind {
         if position == 0 {
             let is_groups = shape.last() == Some(&0) && header.is_set("GROUPS");
             return if is_groups { Kind::Groups } else { Kind::Image };

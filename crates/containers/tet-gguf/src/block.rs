@@ -53,7 +53,7 @@ const TYPES: &[(u32, &str)] = &[
 
 impl Block {
     /// The type of a number; `None` for one that is not known.
-    pub(super) fn of(tag: u32) -> Option<Block> {
+    pub(super) fn from_tag(tag: u32) -> Option<Block> {
         let &(tag, name) = TYPES.iter().find(|it| it.0 == tag)?;
         let unit = match dtype(tag) {
             Some(dtype) => Unit { count: 1, len: dtype.size()? },

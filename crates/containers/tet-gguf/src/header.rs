@@ -193,7 +193,7 @@ impl Tensor {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        let Some(block) = Block::of(self.tag) else {
+        let Some(block) = Block::from_tag(self.tag) else {
             return fault(&rule::TENSOR_TYPE, self.at, u64::from(self.tag), 41);
         };
         let row = self.shape.last().copied().unwrap_or(1);
@@ -211,7 +211,7 @@ impl Tensor {
     }
 
     fn entry(self, order: ByteOrder, place: &Place) -> Entry {
-        let block = Block::of(self.tag);
+        let block = Block::from_tag(self.tag);
         let dtype = block.and_then(Block::dtype);
         let (stored, fault) = match self.placed(place) {
             Ok(stored) => (stored, None),

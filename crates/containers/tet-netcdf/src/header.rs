@@ -231,7 +231,7 @@ fn attributes(cursor: &mut Cursor<'_>, found: OnFinding<'_>) -> Parsed<BTreeMap<
         let name = name(cursor, found)?;
         let at = cursor.at();
         let tag = cursor.word()?;
-        let Some(stored) = Type::of(tag, cursor.is_wide) else {
+        let Some(stored) = Type::from_tag(tag, cursor.is_wide) else {
             let (found, wanted) = (u64::from(tag), 6);
             return Err(HeaderError::Fault(ForeignFault {
                 rule: &rule::ATTRIBUTE_TYPE,
@@ -262,7 +262,7 @@ fn variable(
     let attrs = attributes(cursor, found)?;
     let type_at = cursor.at();
     let tag = cursor.word()?;
-    let stored = Type::of(tag, cursor.is_wide);
+    let stored = Type::from_tag(tag, cursor.is_wide);
     // The length that the header states follows from shape and type; it is too short for 4 GiB in CDF-1 and 2.
     cursor.number()?;
     let begin = cursor.offset()?;

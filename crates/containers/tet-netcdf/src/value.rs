@@ -23,7 +23,7 @@ pub(super) enum Version {
 
 impl Type {
     /// The type of a tag; `None` for one that the version does not have.
-    pub(super) fn of(tag: u32, is_wide: bool) -> Option<Type> {
+    pub(super) fn from_tag(tag: u32, is_wide: bool) -> Option<Type> {
         Some(Type::Number(match tag {
             1 => DType::Int8,
             2 => return Some(Type::Char),
@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn tags_come_back() {
         for tag in 1..=11 {
-            assert_eq!(Type::of(tag, true).and_then(Type::tag), Some(tag));
+            assert_eq!(Type::from_tag(tag, true).and_then(Type::tag), Some(tag));
             assert_eq!(
-                Type::of(tag, true).map(Type::is_wide),
-                Some(Type::of(tag, false).is_none())
+                Type::from_tag(tag, true).map(Type::is_wide),
+                Some(Type::from_tag(tag, false).is_none())
             );
         }
         assert_eq!(Type::Number(DType::Float16).tag(), None);
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn values_are_text_or_numbers() {
         let json = |dtype, text: &str| AttrText::Numbers { dtype, json: text.to_owned() };
-        let of = |tag, bytes: &[u8]| Type::of(tag, true).expect("a type").value(bytes);
+        let of = |tag, bytes: &[u8]| Type::from_tag(tag, true).expect("a type").value(bytes);
         assert_eq!(of(2, b"degrees_north\0"), AttrText::Text("degrees_north".to_owned()));
         assert_eq!(of(1, &[255]), json(DType::Int8, "-1"));
         assert_eq!(of(3, &[1, 0, 255, 255]), json(DType::Int16, "[256,-1]"));
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(of(6, &273.15_f64.to_be_bytes()), json(DType::Float64, "273.15"));
         assert_eq!(of(11, &u64::MAX.to_be_bytes()), json(DType::UInt64, "18446744073709551615"));
         assert_eq!(of(4, &[]), json(DType::Int32, "[]"));
-        assert_eq!(Type::of(7, false), None);
-        assert_eq!(Type::of(12, true), None);
+        assert_eq!(Type::from_tag(7, false), None);
+        assert_eq!(Type::from_tag(12, true), None);
     }
 }

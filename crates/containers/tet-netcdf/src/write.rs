@@ -69,7 +69,7 @@ impl tet_container::Writer for NetCdf3 {
         conversion.notes.extend(physical.iter().filter_map(|(_, note)| note.clone()));
         let arrays = physical.iter().map(|(view, _)| stream::whole(view));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let draft = draft::of(conversion, &arrays, options)?;
+        let draft = draft::prepare(conversion, &arrays, options)?;
         let header = header::bytes(&draft)?;
         let execution = options.execution.begin(stream::total_len(&arrays));
         let ((), len) = file::publish(conversion.catalog, output, &options.export(), |out| {

@@ -97,7 +97,7 @@ impl Editor for SafeTensors {
         check_unchanged(opened, rewrites)?;
         how.execution.progress.check()?;
         publisher.commit()?;
-        Ok(Some(Rewritten::of(len)))
+        Ok(Some(Rewritten::new(len)))
     }
 }
 

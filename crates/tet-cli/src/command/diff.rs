@@ -35,7 +35,7 @@ pub(crate) fn run(args: &DiffArgs, context: &mut Context<'_>) -> Result<Exit> {
         // A change is one of all values, also of those in chunks that equal checksums spare.
         how.digests = DigestPolicy::Always;
     }
-    let compared = Compared::of(args, &files, &how)?;
+    let compared = Compared::new(args, &files, &how)?;
     let bar = Bar::new(context, "comparing", compared.len());
     let how = Execution { progress: bar.progress(context), ..how };
     let mut found = found(args, &files, &compared, &how)?;

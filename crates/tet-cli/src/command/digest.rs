@@ -124,7 +124,7 @@ fn create_one(
     let path = context.env().at(file);
     let target = context.env().at(output);
     let (force, sync) = open::publish_options(args.write);
-    let members = members::of(&path, file)?;
+    let members = members::list(&path, file)?;
     let about = |error: tet_io::Error| Failure::from(error).about(file);
     let stamp = match &members[..] {
         [member] => member.open().map_err(about)?.stamp(),
@@ -237,7 +237,7 @@ fn check_folder(
     args: &DigestCheckArgs,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let members = members::of(&context.env().at(folder), folder)?;
+    let members = members::list(&context.env().at(folder), folder)?;
     let mut members: BTreeMap<String, ListedFile> =
         members.into_iter().map(|it| (it.name.clone(), it)).collect();
     let mut differing = 0_u64;

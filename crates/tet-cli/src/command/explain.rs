@@ -70,11 +70,11 @@ fn one(
     let how = Execution { access, ..how };
     let resolved = query::resolve(query, &opened.catalog, &how)?;
     let asked = op(&resolved);
-    let cost_of = |plan: &ReadPlan, reads: &Reads| Cost::of(&resolved, (plan, reads), &how);
+    let cost_of = |plan: &ReadPlan, reads: &Reads| Cost::new(&resolved, (plan, reads), &how);
     let resolved = query::around(&resolved, &opened.catalog);
     context.selection_notes(&resolved.notes);
     let plan = query::plan_of(&resolved, &how)?;
-    let reads = Reads::of(&resolved, &plan, &how, args.plan_chunks)?;
+    let reads = Reads::new(&resolved, &plan, &how, args.plan_chunks)?;
     let cost = cost_of(&plan, &reads)?;
     let axes = cost::axes(&resolved, &how, context)?;
     let advice = advice::advice(&resolved, (&plan, &reads), &cost);
@@ -94,7 +94,7 @@ fn one(
             selected_len: cost.selected_len,
             memory_len: cost.memory_len,
             memory_budget: how.memory_budget,
-            statistics: StatisticsShape::of(cost.statistics),
+            statistics: StatisticsShape::from_use(cost.statistics),
             axes,
             advice,
         };

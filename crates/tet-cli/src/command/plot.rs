@@ -138,7 +138,7 @@ fn picture(
             Failure::new(Exit::Unsupported, "no-picture", text).hint("`tet cat` prints texts")
         );
     }
-    let subject = Subject::of(catalog, resolved, how)?;
+    let subject = Subject::new(catalog, resolved, how)?;
     check(&subject)?;
     let kind = style.kind_of(subject.axes.len(), subject.bins.is_some());
     style.check(kind)?;

@@ -381,7 +381,7 @@ impl OpenQuery<'_> {
     }
 
     fn output(&self, op: &str, context: &Context<'_>) -> Result<Option<save::Output>> {
-        let output = save::Output::of(self.query, self.args, self.file, op, context)?;
+        let output = save::Output::for_query(self.query, self.args, self.file, op, context)?;
         if output.is_some() {
             target::check_written(&self.resolved.notes, self.args.save.allow_empty)?;
         }

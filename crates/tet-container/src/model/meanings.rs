@@ -27,7 +27,7 @@ pub struct Differing {
 }
 
 impl Differing {
-    fn of(key: &str, one: Option<&AttrText>, two: Option<&AttrText>) -> Differing {
+    fn new(key: &str, one: Option<&AttrText>, two: Option<&AttrText>) -> Differing {
         let shown = |attr: Option<&AttrText>| attr.map_or("none".to_owned(), AttrText::shown);
         let shown = match (one, two) {
             (Some(one), Some(two)) => AttrText::shown_apart(one, two),
@@ -41,7 +41,7 @@ impl Differing {
 ///
 /// Where `more` has no unit or mark of missing values, it has those of `first`.
 pub fn differing_meaning(first: &Attrs, more: &Attrs) -> Option<Differing> {
-    let differs = |key: &str| Some(Differing::of(key, first.get(key), more.get(key)));
+    let differs = |key: &str| Some(Differing::new(key, first.get(key), more.get(key)));
     if more.contains_key(UNITS_KEY)
         && first.contains_key(UNITS_KEY)
         && !have_same_units(first, more)
@@ -76,10 +76,10 @@ pub fn differing_meaning(first: &Attrs, more: &Attrs) -> Option<Differing> {
 pub fn differing_either(one: &Attrs, two: &Attrs) -> Option<Differing> {
     let turned = || {
         differing_meaning(two, one)
-            .map(|it| Differing::of(&it.key, one.get(&it.key), two.get(&it.key)))
+            .map(|it| Differing::new(&it.key, one.get(&it.key), two.get(&it.key)))
     };
     let is_alone = one.contains_key(UNITS_KEY) != two.contains_key(UNITS_KEY);
-    let alone = is_alone.then(|| Differing::of(UNITS_KEY, one.get(UNITS_KEY), two.get(UNITS_KEY)));
+    let alone = is_alone.then(|| Differing::new(UNITS_KEY, one.get(UNITS_KEY), two.get(UNITS_KEY)));
     differing_meaning(one, two).or_else(turned).or(alone)
 }
 
@@ -95,7 +95,7 @@ pub fn differing_keys(one: &Attrs, two: &Attrs) -> BTreeSet<String> {
 /// The first attribute that differs, with its values.
 pub fn differing_attr(one: &Attrs, two: &Attrs) -> Option<Differing> {
     let key = differing_keys(one, two).into_iter().next()?;
-    Some(Differing::of(&key, one.get(&key), two.get(&key)))
+    Some(Differing::new(&key, one.get(&key), two.get(&key)))
 }
 
 fn is_same(one: Option<&AttrText>, two: Option<&AttrText>) -> bool {

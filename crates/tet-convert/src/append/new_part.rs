@@ -28,7 +28,7 @@ pub(super) struct Planned<'g> {
 
 impl<'g> Planned<'g> {
     /// Share of the new part in a dataset.
-    pub(super) fn of(series: &Series, growing: &'g Growing<'g>) -> Result<Planned<'g>> {
+    pub(super) fn new(series: &Series, growing: &'g Growing<'g>) -> Result<Planned<'g>> {
         let Growing { dataset, axis, .. } = growing;
         let misfit = || unfit(format!("{:?} cannot grow", dataset.name));
         let entry = series.first.datasets().get(dataset.index).ok_or_else(misfit)?;

@@ -225,7 +225,7 @@ impl Attempt<'_> {
             notes.extend(it.check_coordinates((self.shown, asked.axis), NOT_AGAIN, how)?);
         }
         let planned = growing.iter().filter(|it| it.by() != 0);
-        let planned = planned.map(|it| Planned::of(&series, it)).collect::<Result<Vec<_>>>()?;
+        let planned = planned.map(|it| Planned::new(&series, it)).collect::<Result<Vec<_>>>()?;
         let changes = growing.iter().map(|it| change(it).1).collect();
         let mut report = EditReport { changes, notes, ..EditReport::default() };
         if planned.is_empty() || self.options.mode == EditMode::Plan {

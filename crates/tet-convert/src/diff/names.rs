@@ -17,9 +17,9 @@ use tet_container::{Error, Result};
 /// use tet_query::Catalog;
 ///
 /// let none = Catalog::new(tet_io::Source::from_bytes(Vec::new()), "none", Vec::new());
-/// let names = NameMap::of(&none, &[])?;
+/// let names = NameMap::new(&none, &[])?;
 /// assert_eq!(names.second("temp"), "temp");
-/// assert!(NameMap::of(&none, &[("module.*".into(), "*".into())]).is_err());
+/// assert!(NameMap::new(&none, &[("module.*".into(), "*".into())]).is_err());
 /// # Ok::<(), tet_convert::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl NameMap {
     /// # Errors
     ///
     /// A rule matches no dataset, has another number of `*` than its pattern, or two datasets would have one name.
-    pub fn of(left: &Catalog, rules: &[(String, String)]) -> Result<NameMap> {
+    pub fn new(left: &Catalog, rules: &[(String, String)]) -> Result<NameMap> {
         let mut map = NameMap::default();
         for (from, to) in rules {
             let pattern = Pattern::parse(from).filter(|_| !left.has(from));

@@ -87,7 +87,7 @@ impl EditReport {
     ///
     /// # Errors
     /// The places of chunks cannot be read.
-    pub(crate) fn of(
+    pub(crate) fn new(
         (opened, editor): (&Opened, &dyn Editor),
         changes: Vec<(usize, DatasetChange)>,
     ) -> Result<EditReport> {

@@ -79,7 +79,7 @@ impl Edges {
             return Err(Error::Clipped { dataset: dataset.name.clone() });
         }
         let (pipeline, chunk_shape) = (chunks.pipeline.clone(), chunks.chunk_shape.clone());
-        let encoder = Encoder::of(dataset, &pipeline).map_err(refused)?;
+        let encoder = Encoder::new(dataset, &pipeline).map_err(refused)?;
         let mut file = None;
         for linear in chosen {
             how.progress.check()?;
@@ -151,7 +151,10 @@ struct Encoder<'p> {
 impl<'p> Encoder<'p> {
     /// # Errors
     /// The reason why this is not possible.
-    fn of(dataset: &Dataset, pipeline: &'p NumcodecsPipeline) -> std::result::Result<Self, String> {
+    fn new(
+        dataset: &Dataset,
+        pipeline: &'p NumcodecsPipeline,
+    ) -> std::result::Result<Self, String> {
         let unknown = pipeline
             .codecs
             .iter()

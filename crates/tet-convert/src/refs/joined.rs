@@ -128,7 +128,7 @@ impl JoinedParts<'_> {
         let found = views.iter().map(|view| located(view, &how.progress));
         let mut found = found.collect::<Result<Vec<_>>>()?;
         let pieces: Option<Vec<Pieces>> =
-            views.iter().zip(&found).map(|(view, chunks)| Pieces::of(view, chunks)).collect();
+            views.iter().zip(&found).map(|(view, chunks)| Pieces::new(view, chunks)).collect();
         if let Some(pieces) = pieces {
             let extents = views.iter().filter_map(|view| view.shape().get(self.axis));
             let step = extents.copied().fold(0, gcd);

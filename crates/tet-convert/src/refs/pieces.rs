@@ -18,7 +18,7 @@ const SLAB_LEN: u64 = 4 << 20;
 pub fn stored_chunks(dataset: &Dataset, progress: &Progress) -> Result<StoredChunks> {
     let chunks = located(dataset, progress)?;
     chunks.check_codecs(dataset)?;
-    Ok(match Pieces::of(dataset, &chunks) {
+    Ok(match Pieces::new(dataset, &chunks) {
         Some(pieces) => pieces.cut(&chunks, &pieces.slab(None)),
         None => chunks,
     })
@@ -39,7 +39,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     /// The array of some chunks; `None` where these are encoded, or not one after the other.
-    pub(super) fn of(dataset: &Dataset, chunks: &StoredChunks) -> Option<Pieces> {
+    pub(super) fn new(dataset: &Dataset, chunks: &StoredChunks) -> Option<Pieces> {
         let is_raw = chunks.pipeline.codecs.is_empty() && chunks.recoded.is_empty();
         if !is_raw || chunks.files.len() != 1 || chunks.file.iter().any(|file| *file != 0) {
             return None;
@@ -97,7 +97,7 @@ impl Pieces {
         let axes = shape.iter().zip(slab);
         let counts: Vec<u64> = axes.map(|(extent, slab)| extent.div_ceil((*slab).max(1))).collect();
         let len = slab.iter().copied().fold(self.size, u64::saturating_mul);
-        let order = Order::of(&counts, self.is_column_major);
+        let order = Order::new(&counts, self.is_column_major);
         let numbers: Vec<u64> = order.numbers().collect();
         let offset = |nth: &u64| self.start.saturating_add(nth.saturating_mul(len));
         let mut pipeline = chunks.pipeline.clone();
@@ -132,7 +132,7 @@ fn is_dense(dataset: &Dataset, chunks: &StoredChunks, size: u64, is_column_major
     if axes().take(cut).any(|(extent, chunk)| 1 < *extent.min(chunk)) {
         return false;
     }
-    let mut places: Vec<(u64, u64, u64)> = Order::of(&chunks.counts, is_column_major)
+    let mut places: Vec<(u64, u64, u64)> = Order::new(&chunks.counts, is_column_major)
         .numbers()
         .zip(chunks.offset.iter().zip(&chunks.len))
         .map(|(number, (offset, len))| (number, *offset, *len))
@@ -164,7 +164,7 @@ struct Order {
 }
 
 impl Order {
-    fn of(counts: &[u64], is_column_major: bool) -> Order {
+    fn new(counts: &[u64], is_column_major: bool) -> Order {
         let mut steps = vec![1_u64; counts.len()];
         let mut step = 1_u64;
         let forward: Vec<usize> = (0..counts.len()).collect();

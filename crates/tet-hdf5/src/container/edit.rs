@@ -84,7 +84,7 @@ fn image(opened: &Opened, edits: &[FileEdit]) -> Result<(Image, Vec<FileEdit>), 
     let file = Hdf5File::open(source.clone())?;
     let contents = contents(&file, &mut |_| {})?;
     let path = path_of(source);
-    let flavor = if contents.is_netcdf() { Flavor::NetCdf } else { Flavor::of(&path) };
+    let flavor = if contents.is_netcdf() { Flavor::NetCdf } else { Flavor::for_path(&path) };
     let objects = Objects::new(&file, &contents, flavor);
     let mut edit = Hdf5Edit::new(&file)?;
     let mut links: BTreeMap<u64, BTreeMap<String, Option<String>>> = BTreeMap::new();

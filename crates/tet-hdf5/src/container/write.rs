@@ -49,7 +49,7 @@ pub(super) enum Flavor {
 }
 
 impl Flavor {
-    pub(super) fn of(path: &Path) -> Flavor {
+    pub(super) fn for_path(path: &Path) -> Flavor {
         let suffix = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if ["nc", "nc4"].contains(&suffix.as_str()) { Flavor::NetCdf } else { Flavor::Hdf5 }
     }
@@ -100,13 +100,13 @@ impl tet_container::Writer for Hdf5 {
     /// HDF5 has texts, and NetCDF-4 rows of characters too.
     fn can_as(&self, output: &Path) -> Capabilities {
         Capabilities {
-            chars: Flavor::of(output) == Flavor::NetCdf,
+            chars: Flavor::for_path(output) == Flavor::NetCdf,
             ..tet_container::Writer::can(self)
         }
     }
 
     fn attr_types(&self, name: &Path) -> AttrTypes {
-        match Flavor::of(name) {
+        match Flavor::for_path(name) {
             Flavor::Hdf5 => AttrTypes::Hdf5,
             Flavor::NetCdf => AttrTypes::NetCdf,
         }
@@ -118,7 +118,7 @@ impl tet_container::Writer for Hdf5 {
         output: &Path,
         options: &ConvertOptions,
     ) -> Result<Output> {
-        let flavor = Flavor::of(options.output_name(output));
+        let flavor = Flavor::for_path(options.output_name(output));
         // A level that there is not is found before anything is written.
         for dataset in &conversion.datasets {
             layout::encoder(&layout::how(dataset, options)?, 1)?;
@@ -134,7 +134,7 @@ impl tet_container::Writer for Hdf5 {
         }
         let arrays = views.iter().map(|view| stream::whole(&view.dataset));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let mut plan = draft::of(conversion, (&views, &arrays), options, flavor)?;
+        let mut plan = draft::prepare(conversion, (&views, &arrays), options, flavor)?;
         plan.draft.check().map_err(|fault| unfit(fault, flavor))?;
         let execution = options.execution.begin(stream::total_len(&arrays));
         let (from, mut of_texts) = ((&arrays[..], &conversion.datasets[..]), Vec::new());

@@ -236,7 +236,7 @@ fn store(
     if is_plain && !region.has_masks() && descriptor.dtype() != Some(DType::Bitmask) {
         let Some(grid) = grid(&shape, size.saturating_mul(8)) else { return Ok(()) };
         let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), object.region)
-            .sealed(seal::of(object));
+            .sealed(seal::sealed(object));
         let parts =
             if matches!(dataset.dtype_name.as_str(), "complex64" | "complex128") { 2 } else { 1 };
         let swapped = Swapped::new(size / parts);
@@ -247,7 +247,7 @@ fn store(
     }
     let (dataset_name, source) = (dataset.name.clone(), file.source().clone());
     let masks = Masks { dataset: dataset_name, source, reading: Mutex::default() };
-    let parts = Parts::new(&shape, size, object.region, region, masks, seal::of(object));
+    let parts = Parts::new(&shape, size, object.region, region, masks, seal::sealed(object));
     (dataset.grid, dataset.chunks) = (parts.grid().clone(), Arc::new(parts));
     Ok(())
 }

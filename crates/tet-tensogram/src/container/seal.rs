@@ -8,7 +8,7 @@ use tet_format::{ForeignFault, Span};
 use tet_query::{Seal, SealDigester, Sealed};
 
 /// The seal of an object whose frame has a hash.
-pub(super) fn of(object: &ObjectAt) -> Option<Sealed> {
+pub(super) fn sealed(object: &ObjectAt) -> Option<Sealed> {
     let (span, at) = (object.frame.body(), object.frame.hash_at());
     object.hash.map(|wanted| Sealed::new(BodySeal { span, at, wanted }))
 }

@@ -286,7 +286,7 @@ impl Objects {
         let stored = object.region;
         let region =
             Region::new(&descriptor, stored.start(), stored.len(), limits).map_err(refused)?;
-        Ok(Arc::new(Single { stored, region, sealed: seal::of(object) }))
+        Ok(Arc::new(Single { stored, region, sealed: seal::sealed(object) }))
     }
 }
 

@@ -106,12 +106,12 @@ impl tet_container::Writer for Tensogram {
         let has = |dtype: DType| dtype != DType::Bool;
         let physical = conversion.to_physical("tensogram", has)?;
         conversion.notes.extend(physical.iter().filter_map(Physical::note));
-        let views: Vec<Bits> = physical.into_iter().map(|it| Bits::of(it.view, options)).collect();
+        let views: Vec<Bits> = physical.into_iter().map(|it| Bits::new(it.view, options)).collect();
         let mut objects = Vec::new();
         for view in &views {
             objects.push(object(view, options)?);
         }
-        let metadata = metadata::of(conversion, &objects, options)?;
+        let metadata = metadata::collect(conversion, &objects, options)?;
         metadata::note_lost(conversion)?;
         let mut publisher = Publisher::begin(output, &options.export().publish(catalog))?;
         let (name, version) = ("tet", env!("CARGO_PKG_VERSION"));
@@ -152,7 +152,7 @@ struct Bits {
 
 impl Bits {
     /// Bytes that are the bits of a bitmask are that again, unless the codec takes none.
-    fn of(mut view: Dataset, options: &ConvertOptions) -> Self {
+    fn new(mut view: Dataset, options: &ConvertOptions) -> Self {
         let text = |key| view.attrs.get(key).map(AttrText::text);
         let is_bits = text(DTYPE_KEY) == Some(DType::Bitmask.name())
             && view.dtype == Some(DType::UInt8)

@@ -76,7 +76,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
         if let Some(stored) = stored.filter(|_| dataset.fault.is_none()) {
             bands_left = bands_left.saturating_sub(dataset.grid.chunk_count());
             if parts.len() < PARTS_MAX {
-                parts.extend(super::parts::of(&file, tensor, &dataset, &stored));
+                parts.extend(super::parts::datasets(&file, tensor, &dataset, &stored));
             }
             // The fields of places are no attributes of the elements.
             super::parts::keys(&tensor).iter().for_each(|key| drop(dataset.attrs.remove(*key)));
@@ -178,7 +178,7 @@ fn chunks(
     tensor: Tensor<'_>,
     sparse: Option<(&Arc<Stored>, u64)>,
 ) -> Result<Option<Chunks>, Theirs> {
-    let (shape, sealed) = (tensor.shape(), seal::of(&tensor));
+    let (shape, sealed) = (tensor.shape(), seal::sealed(&tensor));
     let size = tensor.dtype().and_then(tet_format::DType::size);
     let parts = (size, tensor.stored(), tensor.decoded_len());
     let (Some(size), Some(stored), Some(decoded_len)) = parts else { return Ok(None) };

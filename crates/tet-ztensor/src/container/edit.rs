@@ -137,7 +137,7 @@ impl Editor for ZTensor {
             Ok::<_, Error>(())
         };
         let ((), written) = draft.save_with(output, publish, &options, put)?;
-        Ok(Some(Rewritten::of(written.file_len)))
+        Ok(Some(Rewritten::new(written.file_len)))
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) const fn keys(tensor: &Tensor<'_>) -> &'static [&'static str] {
 }
 
 /// The parts of a sound sparse tensor; none where it is not known yet how many values it has.
-pub(super) fn of(
+pub(super) fn datasets(
     file: &Arc<ZTensorFile>,
     tensor: Tensor<'_>,
     dataset: &Dataset,
@@ -66,7 +66,7 @@ pub(super) fn of(
         let len = extents.iter().copied().fold(size, u64::saturating_mul);
         let span = Span::new(at, len).filter(|&span| blob.contains(span));
         at = at.saturating_add(len);
-        let sealed = seal::of(&tensor);
+        let sealed = seal::sealed(&tensor);
         let (grid, chunks): (_, Arc<dyn ChunkTable>) = match span.zip(grid(&extents, size * 8)) {
             Some((span, grid)) if is_plain && layout.is_csr() => {
                 (grid.clone(), Arc::new(Slabs::new(grid, size * 8, span).sealed(sealed)))

@@ -5,7 +5,7 @@ use tet_format::{ForeignFault, ForeignRule, Span};
 use tet_query::{Seal, SealDigester, Sealed};
 
 /// The seal of a tensor whose checksum is of an algorithm that is known.
-pub(super) fn of(tensor: &Tensor<'_>) -> Option<Sealed> {
+pub(super) fn sealed(tensor: &Tensor<'_>) -> Option<Sealed> {
     let checksum = tensor.checksum().filter(|checksum| checksum.is_known())?;
     Some(of_blob(tensor.stored()?, checksum, &rule::BLOB_CHECKSUM))
 }

@@ -219,7 +219,7 @@ impl<'a> Rewriting<'a> {
         for _ in 0..self.cursor.number()? {
             let name = self.text()?;
             let (tag, count) = (self.cursor.word()?, self.cursor.number()?);
-            let size = Type::of(tag, self.cursor.is_wide).map_or(1, Type::size);
+            let size = Type::from_tag(tag, self.cursor.is_wide).map_or(1, Type::size);
             let bytes = self.cursor.take_padded(count.saturating_mul(size))?.to_vec();
             stored.push(Stored { name, tag, count, bytes });
         }

@@ -81,7 +81,7 @@ impl Draft {
 ///
 /// # Errors
 /// Two datasets would have one name, or the format cannot hold one.
-pub(super) fn of(
+pub(super) fn prepare(
     conversion: &mut Conversion<'_>,
     arrays: &[LazyArray],
     options: &ConvertOptions,
@@ -214,7 +214,7 @@ fn of_labels(
                 continue;
             }
             let fits = !taken.contains(name.as_str()) && u64::try_from(labels.len()) == Ok(extent);
-            let Some(found) = labels::of(labels).filter(|_| fits) else {
+            let Some(found) = labels::encode(labels).filter(|_| fits) else {
                 notes.extend(left());
                 continue;
             };

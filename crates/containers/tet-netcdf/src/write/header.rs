@@ -17,7 +17,7 @@ const LEN_UNKNOWN: u32 = u32::MAX;
 /// # Errors
 /// It is longer than headers that are read.
 pub(super) fn bytes(draft: &Draft) -> Result<Vec<u8>> {
-    let len_of = |begins: &mut dyn Iterator<Item = u64>| Encoder::of(draft, begins);
+    let len_of = |begins: &mut dyn Iterator<Item = u64>| Encoder::encode(draft, begins);
     let len = len_of(&mut std::iter::repeat(0)).len();
     let len = u64::try_from(len).unwrap_or(u64::MAX);
     if HEADER_LEN_MAX < len {
@@ -48,7 +48,7 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn of(draft: &Draft, begins: &mut dyn Iterator<Item = u64>) -> Vec<u8> {
+    fn encode(draft: &Draft, begins: &mut dyn Iterator<Item = u64>) -> Vec<u8> {
         let mut it = Encoder { version: draft.version, out: b"CDF".to_vec() };
         it.out.push(if draft.version == Version::Cdf5 { 5 } else { 2 });
         it.number(0);

@@ -23,7 +23,7 @@ pub(super) struct Labels {
 }
 
 /// Labels as numbers where all of them are, and else as rows of characters; `None` for too many bytes.
-pub(super) fn of(labels: &[String]) -> Option<Labels> {
+pub(super) fn encode(labels: &[String]) -> Option<Labels> {
     if let Coordinates::Numbers(dtype, bytes) = coordinates(labels) {
         let (dtype, mut bytes) = narrowed(dtype, bytes);
         let stored = Type::Number(dtype);
@@ -59,17 +59,17 @@ mod tests {
     fn labels_are_numbers_where_all_of_them_are() {
         let of = |texts: &[&str]| {
             let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
-            let labels = of(&texts).expect("few bytes");
+            let labels = encode(&texts).expect("few bytes");
             (labels.stored, labels.width, labels.bytes)
         };
-        assert_eq!(of(&["1", "-2"]), {
+        assert_eq!(encode(&["1", "-2"]), {
             (Type::Number(DType::Int32), None, vec![0, 0, 0, 1, 255, 255, 255, 254])
         });
-        assert_eq!(of(&["3000000000"]).0, Type::Number(DType::Float64));
-        assert_eq!(of(&["9007199254740993"]).0, Type::Number(DType::Int64));
-        assert_eq!(of(&["0.5"]).0, Type::Number(DType::Float64));
-        assert_eq!(of(&["a", "bcd"]), (Type::Char, Some(3), b"a\0\0bcd".to_vec()));
-        assert_eq!(of(&["01", "2"]).0, Type::Char, "01 is not how 1 is written");
-        assert_eq!(of(&[""]), (Type::Char, Some(1), vec![0]));
+        assert_eq!(encode(&["3000000000"]).0, Type::Number(DType::Float64));
+        assert_eq!(encode(&["9007199254740993"]).0, Type::Number(DType::Int64));
+        assert_eq!(encode(&["0.5"]).0, Type::Number(DType::Float64));
+        assert_eq!(encode(&["a", "bcd"]), (Type::Char, Some(3), b"a\0\0bcd".to_vec()));
+        assert_eq!(encode(&["01", "2"]).0, Type::Char, "01 is not how 1 is written");
+        assert_eq!(encode(&[""]), (Type::Char, Some(1), vec![0]));
     }
 }

@@ -58,7 +58,7 @@ impl Editor for Npy {
         check_unchanged(opened, rewrites)?;
         options.execution.progress.check()?;
         publisher.commit()?;
-        Ok(Some(Rewritten::of(len)))
+        Ok(Some(Rewritten::new(len)))
     }
 }
 

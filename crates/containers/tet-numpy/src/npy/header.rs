@@ -114,7 +114,7 @@ impl Header {
         let shape = shape.collect::<Result<Vec<_>, _>>()?;
         let type_string =
             if let Literal::Text(text) = descr { text.clone() } else { String::new() };
-        if let Some(text) = TextType::of(descr) {
+        if let Some(text) = TextType::from_descr(descr) {
             let elements_len = elements_len(&shape, text.size)?;
             let (elements, descr) = (Elements::Texts(text), type_string);
             return Ok(Self { elements, descr, order, shape, header_len, elements_len });

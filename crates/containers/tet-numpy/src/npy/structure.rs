@@ -147,7 +147,7 @@ fn kind_of(literal: &Literal) -> Result<(FieldKind, u64), Refusal> {
         let size = inner.size;
         return Ok((FieldKind::Structure(inner), size));
     }
-    if let Some(text) = TextType::of(literal) {
+    if let Some(text) = TextType::from_descr(literal) {
         return Ok((FieldKind::Text(text), text.size));
     }
     match (Descr::from_literal(literal), literal) {

@@ -16,7 +16,7 @@ pub(crate) struct TextType {
 
 impl TextType {
     /// Type of a dtype string, if it is one of texts.
-    pub(super) fn of(descr: &Literal) -> Option<Self> {
+    pub(super) fn from_descr(descr: &Literal) -> Option<Self> {
         let Literal::Text(text) = descr else { return None };
         let (order, code) = split(text);
         let points = FixedText::Points { is_big: order == ByteOrder::Big };
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn type_strings_of_texts_are_known() {
-        let of = |text: &str| TextType::of(&Literal::Text(text.to_owned()));
+        let of = |text: &str| TextType::from_descr(&Literal::Text(text.to_owned()));
         let points = |is_big| FixedText::Points { is_big };
         assert_eq!(of("|S2"), Some(TextType { kind: FixedText::Bytes, size: 2 }));
         assert_eq!(of("<U3"), Some(TextType { kind: points(false), size: 12 }));

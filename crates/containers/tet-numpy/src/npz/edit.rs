@@ -121,7 +121,7 @@ impl Editor for Npz {
         check_unchanged(opened, rewrites)?;
         how.execution.progress.check()?;
         publisher.commit()?;
-        Ok(Some(Rewritten::of(len)))
+        Ok(Some(Rewritten::new(len)))
     }
 }
 

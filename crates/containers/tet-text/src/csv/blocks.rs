@@ -63,7 +63,7 @@ struct Kept {
 
 impl Blocks {
     /// The blocks of a table that has many columns, which are short enough to be kept.
-    pub(super) fn of(source: &Source, survey: &Arc<Survey>) -> Option<Blocks> {
+    pub(super) fn from_survey(source: &Source, survey: &Arc<Survey>) -> Option<Blocks> {
         Blocks::in_room(source, survey, KEPT_LEN)
     }
 
@@ -261,7 +261,7 @@ mod tests {
             text += &(fields.join(",") + "\n");
         }
         let source = Source::from_named_bytes("table.csv", text);
-        let survey = Arc::new(Survey::of(&source, &Progress::default()).unwrap().unwrap());
+        let survey = Arc::new(Survey::scan(&source, &Progress::default()).unwrap().unwrap());
         assert!(1 < survey.places.len());
         let mut widths = Vec::new();
         for room in [200_000, 500_000, 1_000_000, KEPT_LEN] {
@@ -300,7 +300,7 @@ mod tests {
 
     fn blocks_of(text: &str) -> Option<Blocks> {
         let source = Source::from_named_bytes("table.csv", text);
-        let survey = Survey::of(&source, &Progress::default()).unwrap().unwrap();
-        Blocks::of(&source, &Arc::new(survey))
+        let survey = Survey::scan(&source, &Progress::default()).unwrap().unwrap();
+        Blocks::from_survey(&source, &Arc::new(survey))
     }
 }

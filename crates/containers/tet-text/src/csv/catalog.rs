@@ -23,7 +23,7 @@ pub(super) const ROW_AXIS: &str = "row";
 
 /// Opens the file at `path`.
 pub(super) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result<Opened> {
-    let survey = match Survey::of(&source, &options.progress)? {
+    let survey = match Survey::scan(&source, &options.progress)? {
         Ok(survey) => Arc::new(survey),
         Err(fault) => {
             let line = line_of(&source, fault.at)?;
@@ -62,7 +62,7 @@ fn matrix(path: &Path, source: &Source, survey: &Arc<Survey>, dtype: DType) -> D
 
 fn columns(source: &Source, survey: &Arc<Survey>) -> Vec<Dataset> {
     let named = |nth: usize| (nth, column_name(survey, nth));
-    let blocks = Blocks::of(source, survey).map(Arc::new);
+    let blocks = Blocks::from_survey(source, survey).map(Arc::new);
     let axis = if survey.is_ordered { column_name(survey, 0) } else { ROW_AXIS.to_owned() };
     let column = |(nth, name): (usize, String)| {
         let dtype = survey.columns.get(nth).and_then(|kinds| kinds.dtype());
@@ -149,7 +149,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     let mut findings = ForeignFindings::new(options);
     let (file_len, integrity) = (source.len(), Integrity::Unprotected);
     let mut seen = ForeignSeen { file_len, integrity, ..ForeignSeen::default() };
-    match Survey::of(source, &options.progress)? {
+    match Survey::scan(source, &options.progress)? {
         Err(fault) => {
             let field = fault.rule.region;
             let found = ForeignFound { fault, field, len: 0, dataset: None };

@@ -38,7 +38,7 @@ impl Kinds {
     pub(super) const BARE: Kinds = Kinds(1 << 9);
 
     /// The kind of a field.
-    pub(super) fn of(field: &[u8]) -> Kinds {
+    pub(super) fn from_field(field: &[u8]) -> Kinds {
         let field = field.trim_ascii();
         let digits = field.strip_prefix(b"-").or_else(|| field.strip_prefix(b"+"));
         let digits = digits.unwrap_or(field);
@@ -81,7 +81,7 @@ impl Kinds {
 
     /// Whether a row of these fields has names: none is a number, and one is neither a missing value nor a truth.
     pub(super) fn are_names<'f>(fields: impl IntoIterator<Item = &'f [u8]>) -> bool {
-        let all = fields.into_iter().map(Kinds::of).fold(Kinds::default(), Kinds::and);
+        let all = fields.into_iter().map(Kinds::from_field).fold(Kinds::default(), Kinds::and);
         all.has(Kinds::TEXT) && !all.is_number()
     }
 
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn dtype(fields: &[&str]) -> Option<DType> {
-        let kinds = fields.iter().map(|field| Kinds::of(field.as_bytes()));
+        let kinds = fields.iter().map(|field| Kinds::from_field(field.as_bytes()));
         kinds.fold(Kinds::default(), Kinds::and).dtype()
     }
 
@@ -216,7 +216,8 @@ mod tests {
     #[test]
     fn columns_are_a_matrix_where_no_number_changes() {
         let of = |fields: &[&str]| {
-            let kinds: Vec<Kinds> = fields.iter().map(|it| Kinds::of(it.as_bytes())).collect();
+            let kinds: Vec<Kinds> =
+                fields.iter().map(|it| Kinds::from_field(it.as_bytes())).collect();
             Kinds::matrix(&kinds)
         };
         assert_eq!(of(&["1", "2"]), Some(DType::Int64));

@@ -82,7 +82,7 @@ pub(super) fn check_names<'n>(
     names: impl Iterator<Item = &'n str> + Clone,
     encoding: Encoding,
 ) -> Result<()> {
-    let is_number = |name: &&str| Kinds::of(name.as_bytes()).is_number();
+    let is_number = |name: &&str| Kinds::from_field(name.as_bytes()).is_number();
     let odd = names.clone().find(is_number).or_else(|| {
         let first = names.clone().next();
         first.filter(|_| !Kinds::are_names(names.clone().map(str::as_bytes)))
@@ -176,7 +176,7 @@ impl<'c> Column<'c> {
     pub(super) fn quotes(&self, row_count: u64, execution: &Execution) -> Result<Quotes> {
         let mut kinds = Kinds::default();
         let mut add = |texts: &[String]| {
-            kinds = texts.iter().map(|it| Kinds::of(it.as_bytes())).fold(kinds, Kinds::and);
+            kinds = texts.iter().map(|it| Kinds::from_field(it.as_bytes())).fold(kinds, Kinds::and);
             kinds.dtype().is_some()
         };
         let is_value = match &self.source {

@@ -42,7 +42,7 @@ pub(super) enum Favored {
 }
 
 impl Favored {
-    pub(super) fn of(path: Option<&Path>) -> Favored {
+    pub(super) fn for_path(path: Option<&Path>) -> Favored {
         let suffix = path.and_then(Path::extension).unwrap_or_default();
         if suffix.eq_ignore_ascii_case(TAB_SUFFIX) { Favored::Tab } else { Favored::Comma }
     }
@@ -149,7 +149,7 @@ fn sampled(delimiter: Delimiter, text: &[u8], is_all: bool) -> Vec<RowShape> {
         rest = rest.get(read..).unwrap_or_default();
         match step {
             Step::Row => {
-                let is_numbers = rows.fields().all(|field| Kinds::of(field).is_number());
+                let is_numbers = rows.fields().all(|field| Kinds::from_field(field).is_number());
                 shapes.push(RowShape { count: rows.fields().len(), is_numbers });
             }
             Step::More => {}
@@ -255,7 +255,7 @@ mod tests {
             (Some("a.tsv.csv"), Favored::Comma),
             (None, Favored::Comma),
         ] {
-            assert_eq!(Favored::of(path.map(Path::new)), favored);
+            assert_eq!(Favored::for_path(path.map(Path::new)), favored);
         }
     }
 

@@ -99,7 +99,7 @@ fn texts(
 
 /// Whether a text without quotes is read as a number or a truth.
 fn is_value(text: &str) -> bool {
-    !Kinds::of(text.as_bytes()).has(Kinds::TEXT)
+    !Kinds::from_field(text.as_bytes()).has(Kinds::TEXT)
 }
 
 /// Lines under way.

@@ -87,7 +87,7 @@ fn has_values(dataset: &Dataset, options: &ConvertOptions) -> Result<bool> {
     let slab = Hyperslab::whole(dataset.shape());
     let mut has = false;
     dataset.for_texts::<Error>(&slab, &options.execution.silent(), &mut |texts| {
-        has |= texts.value.iter().any(|text| !Kinds::of(text.as_bytes()).has(Kinds::TEXT));
+        has |= texts.value.iter().any(|text| !Kinds::from_field(text.as_bytes()).has(Kinds::TEXT));
         Ok(())
     })?;
     Ok(has)

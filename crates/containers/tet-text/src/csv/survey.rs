@@ -34,10 +34,13 @@ pub(super) struct Survey {
 
 impl Survey {
     /// Reads a table; the inner error is the rule that it breaks.
-    pub(super) fn of(source: &Source, progress: &Progress) -> Result<Result<Survey, ForeignFault>> {
+    pub(super) fn scan(
+        source: &Source,
+        progress: &Progress,
+    ) -> Result<Result<Survey, ForeignFault>> {
         let len = source.len();
         let sample = source.read_vec(0, len.min(SAMPLE_LEN))?;
-        let favored = Favored::of(source.path());
+        let favored = Favored::for_path(source.path());
         let mut dialect = Dialect::find(&sample, len <= SAMPLE_LEN, favored);
         if dialect == Ok(None) {
             let sample = source.read_vec(0, len.min(LONG_SAMPLE_LEN))?;
@@ -167,7 +170,7 @@ impl Pass {
         let fields = self.rows.fields().zip(self.rows.quotes());
         for (kinds, (field, is_quoted)) in self.columns.iter_mut().zip(fields) {
             let bare = if is_quoted { Kinds::default() } else { Kinds::BARE };
-            *kinds = kinds.and(Kinds::of(field)).and(bare);
+            *kinds = kinds.and(Kinds::from_field(field)).and(bare);
             self.has_bare |= !is_quoted && !field.is_empty();
         }
         self.order.take(self.rows.field(0));

@@ -25,7 +25,7 @@ enum Takes {
 }
 
 impl Takes {
-    const fn of(op: Op) -> Takes {
+    const fn for_op(op: Op) -> Takes {
         match op {
             Op::Quantile => Takes::Quantiles,
             Op::Histogram => Takes::Bins,
@@ -56,7 +56,7 @@ fn id(op: Op) -> String {
 }
 
 fn arg(op: Op) -> Arg {
-    let takes = Takes::of(op);
+    let takes = Takes::for_op(op);
     let arg = Arg::new(id(op))
         .long(flag(op))
         .value_name(takes.name())
@@ -164,14 +164,14 @@ mod tests {
     #[test]
     fn every_reduction_has_its_flag() {
         for &op in Op::ALL {
-            let text = match Takes::of(op) {
+            let text = match Takes::for_op(op) {
                 Takes::Quantiles => "0.5",
                 Takes::Bins => "10",
                 Takes::Axes | Takes::Axis => "-1",
             };
             let flag = format!("--{}", flag(op));
             assert_eq!(asked(&[&flag, text]), Some((op, text.to_owned())), "{flag}");
-            let bare = (Takes::of(op) == Takes::Axes).then(|| (op, String::new()));
+            let bare = (Takes::for_op(op) == Takes::Axes).then(|| (op, String::new()));
             assert_eq!(asked(&[&flag]), bare, "{flag}");
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    pub(super) fn of(args: &DiffArgs, files: &[Opened; 2], how: &Execution) -> Result<Compared> {
+    pub(super) fn new(args: &DiffArgs, files: &[Opened; 2], how: &Execution) -> Result<Compared> {
         let [left, right] = [&files[0].catalog, &files[1].catalog];
         let (names, note) = name_map(args, [left, right])?;
         let notes = note.into_iter().collect();
@@ -132,7 +132,7 @@ fn name_map(
             Ok((from.to_owned(), to.to_owned()))
         });
         let rules = rules.collect::<Result<Vec<_>>>()?;
-        let map = NameMap::of(left, &rules);
+        let map = NameMap::new(left, &rules);
         return Ok((map.map_err(|error| Failure::from(error).about(&args.left))?, None));
     }
     let asked: Vec<&str> = args.datasets.iter().map(|it| split(it, [left, right]).0).collect();

@@ -43,7 +43,7 @@ impl ListedFile {
 /// # Errors
 ///
 /// It cannot be read, or the folder has something that is no file.
-pub(super) fn of(path: &Path, asked: &Path) -> Result<Vec<ListedFile>> {
+pub(super) fn list(path: &Path, asked: &Path) -> Result<Vec<ListedFile>> {
     let about = |error: tet_io::Error| Failure::from(error).about(asked);
     if !path.is_dir() {
         let (name, place) = (tet_io::file_name(asked), Where::Path(path.to_path_buf()));

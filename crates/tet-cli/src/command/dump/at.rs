@@ -22,7 +22,7 @@ pub(super) fn print_byte(dump: &mut Dump<'_, '_, '_>, offset: u64) -> Result<()>
         let len = counted(dump.file_len, "byte");
         return Err(usage("past-end", format!("there is no byte {offset}: the file has {len}")));
     };
-    let owner = Owner::of(&segment, dump.file_map);
+    let owner = Owner::for_segment(&segment, dump.file_map);
     let within = offset.saturating_sub(segment.place.offset);
     let byte = dump.window.bytes(offset, 1)?.first().copied().unwrap_or(0);
     let element = element(dump, &segment, &owner, within);

@@ -29,7 +29,7 @@ pub(super) struct Owner {
 
 impl Owner {
     /// The owner of a segment.
-    pub(super) fn of(segment: &Segment, file_map: &FileMap<'_>) -> Owner {
+    pub(super) fn for_segment(segment: &Segment, file_map: &FileMap<'_>) -> Owner {
         let dataset = match (segment.row, segment.place.region) {
             (Some((_, row)), _) => Some(row.dataset_id),
             (None, Region::Directory) => segment.place.record,

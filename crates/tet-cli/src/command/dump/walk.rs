@@ -120,7 +120,7 @@ impl Walk<'_, '_, '_, '_> {
             _ => None,
         };
         let segment = Segment { place: *place, row, spill: None, annotations: Vec::new() };
-        let owner = Owner::of(&segment, self.dump.file_map);
+        let owner = Owner::for_segment(&segment, self.dump.file_map);
         if self.dataset.is_some() && self.dataset != owner.dataset {
             let is_row = place.region == Region::Index;
             return Ok(if is_row { Choice::SkipRow } else { Choice::Skip });
@@ -184,7 +184,7 @@ impl Walk<'_, '_, '_, '_> {
             }
             let annotations = file_map.annotations().iter().filter(|it| segment.place.holds(it.at));
             segment.annotations.extend(annotations);
-            let owner = Owner::of(&segment, file_map);
+            let owner = Owner::for_segment(&segment, file_map);
             self.dump.print(&segment, &owner, None)?;
         }
         Ok(())

@@ -35,7 +35,7 @@ impl Cost {
     /// # Errors
     ///
     /// The query cannot be executed.
-    pub(super) fn of(
+    pub(super) fn new(
         resolved: &Resolved,
         (plan, reads): (&ReadPlan, &Reads),
         how: &Execution,

@@ -29,7 +29,7 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     /// The pieces of a name; a name with characters of patterns is one text.
-    fn of(name: &'a str) -> Pieces<'a> {
+    fn new(name: &'a str) -> Pieces<'a> {
         let (mut texts, mut numbers) = (Vec::new(), Vec::new());
         let (mut start, mut at) = (0, 0);
         let is_plain = !name.contains(['*', '?', '{']);
@@ -56,7 +56,7 @@ impl<'a> Pieces<'a> {
 pub(super) fn families<F: Hash + Eq>(names: &[(&str, F)]) -> Vec<Family> {
     let mut groups: HashMap<Alike<'_, F>, Vec<Member>> = HashMap::new();
     for (place, (name, facts)) in names.iter().enumerate() {
-        let Pieces { texts, numbers } = Pieces::of(name);
+        let Pieces { texts, numbers } = Pieces::new(name);
         groups.entry((texts, facts)).or_default().push((place, numbers));
     }
     let mut families: Vec<Family> = Vec::new();

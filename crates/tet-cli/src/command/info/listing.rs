@@ -73,7 +73,7 @@ struct ListingLine {
 }
 
 impl ListingLine {
-    fn of(dataset: &Dataset, stored: &Stored, is_numbered: bool) -> ListingLine {
+    fn for_dataset(dataset: &Dataset, stored: &Stored, is_numbered: bool) -> ListingLine {
         let chunks = match stored.chunk_count {
             _ if !dataset.has_shape => String::new(),
             0 | 1 => "one".to_owned(),
@@ -154,8 +154,9 @@ pub(super) fn write(
     }
     let is_numbered = needs_numbers(datasets);
     let each = datasets.iter().zip(stored);
-    let rows: Vec<ListingLine> =
-        each.map(|(dataset, stored)| ListingLine::of(dataset, stored, is_numbered)).collect();
+    let rows: Vec<ListingLine> = each
+        .map(|(dataset, stored)| ListingLine::for_dataset(dataset, stored, is_numbered))
+        .collect();
     if let Some(depth) = args.depth {
         let what = if is_model(format) { "parameters" } else { "elements" };
         let summands = rows.iter().map(|row| Summand {

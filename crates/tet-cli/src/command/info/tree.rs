@@ -35,7 +35,7 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn of(catalog: &'a Catalog) -> Tree<'a> {
+    fn new(catalog: &'a Catalog) -> Tree<'a> {
         let mut tree = Tree { nodes: vec![Node::default()], groups: HashMap::new() };
         for dataset in catalog.datasets() {
             let mut parts = dataset.name.splitn(DEPTH_MAX, '/').peekable();
@@ -125,7 +125,7 @@ impl Line {
 ///
 /// Writing to standard output fails.
 pub(crate) fn write(opened: &Opened, context: &mut Context<'_>) -> Result<()> {
-    let mut tree = Tree::of(&opened.catalog);
+    let mut tree = Tree::new(&opened.catalog);
     let attrs = metadata::file_attrs(opened);
     for (key, value) in opened.catalog.attrs().keys().zip(attrs.values()) {
         tree.take_attr(key, metadata::text(value));
@@ -187,7 +187,7 @@ mod tests {
         };
         let datasets = names.iter().map(dataset).collect();
         let catalog = Catalog::new(tet_io::Source::from_bytes([1]), "test", datasets);
-        let mut tree = Tree::of(&catalog);
+        let mut tree = Tree::new(&catalog);
         for key in ["units", "g/units", "g/h/a/b", "x/y"] {
             tree.take_attr(key, String::new());
         }

@@ -114,8 +114,8 @@ impl Answer {
         let edges = self.extras.histogram.as_ref().map(|histogram| edges(histogram, one));
         let (below, above) = match self.extras.histogram {
             Some(histogram) => (
-                Some(OneOrMany::of(histogram.below, self.along.len() == 1)),
-                Some(OneOrMany::of(histogram.above, self.along.len() == 1)),
+                Some(OneOrMany::new(histogram.below, self.along.len() == 1)),
+                Some(OneOrMany::new(histogram.above, self.along.len() == 1)),
             ),
             None => (None, None),
         };
@@ -132,7 +132,7 @@ impl Answer {
         let places = self.extras.places.map(|places| {
             let cells =
                 places.cells.into_iter().zip(nulls.unwrap_or_default()).map(place).collect();
-            OneOrMany::of(cells, one)
+            OneOrMany::new(cells, one)
         });
         AnswerShape {
             op: self.op,
@@ -151,7 +151,7 @@ impl Answer {
                 NanPolicy::Propagate => "propagate",
                 NanPolicy::Skip => "skip",
             },
-            statistics: StatisticsShape::of(self.statistics),
+            statistics: StatisticsShape::from_use(self.statistics),
             quantiles: quantiles.map(|q| q.into_iter().map(Number::F64).collect()),
             edges,
             below,

@@ -32,7 +32,7 @@ impl Reads {
     /// # Errors
     ///
     /// The query cannot be executed.
-    pub(crate) fn of(
+    pub(crate) fn new(
         resolved: &Resolved,
         plan: &ReadPlan,
         how: &Execution,

@@ -90,7 +90,7 @@ impl QueryReport<'_> {
 
     /// Reads of one pass of the plan.
     fn reads(&self) -> Result<Reads> {
-        Reads::of(self.resolved, &self.plan, self.how, false)
+        Reads::new(self.resolved, &self.plan, self.how, false)
     }
 
     fn into_shape(self) -> Result<QueryAnswer> {

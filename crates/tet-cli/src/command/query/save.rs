@@ -90,7 +90,7 @@ impl Output {
     /// # Errors
     ///
     /// The format is unknown, or has no such layout.
-    pub(super) fn of(
+    pub(super) fn for_query(
         query: &Query,
         args: &QueryArgs,
         file: &Path,

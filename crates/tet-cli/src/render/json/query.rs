@@ -192,7 +192,7 @@ pub(crate) struct StatisticsShape {
 
 impl StatisticsShape {
     /// The statistics as JSON, if any chunk was not read.
-    pub(crate) fn of(used: StatisticsUse) -> Option<StatisticsShape> {
+    pub(crate) fn from_use(used: StatisticsUse) -> Option<StatisticsShape> {
         let StatisticsUse { answered, skipped, is_checked: checked } = used;
         (!used.is_none()).then_some(StatisticsShape { answered, skipped, checked })
     }
@@ -220,7 +220,7 @@ pub(crate) enum OneOrMany<T> {
 
 impl<T> OneOrMany<T> {
     /// The first element if there is one value, else all.
-    pub(crate) fn of(mut all: Vec<T>, one: bool) -> Self {
+    pub(crate) fn new(mut all: Vec<T>, one: bool) -> Self {
         match all.len() {
             1 if one => OneOrMany::One(all.remove(0)),
             _ => OneOrMany::Many(all),

@@ -21,7 +21,10 @@ pub(super) struct StoredChunks(Vec<(Source, Vec<PartChunk>)>);
 
 impl StoredChunks {
     /// Those of whole arrays, which the datasets of a new file are, if all are stored as they would be in it, with digests.
-    pub(super) fn of(arrays: &[LazyArray], specs: &[DatasetSpec]) -> Result<Option<StoredChunks>> {
+    pub(super) fn from_arrays(
+        arrays: &[LazyArray],
+        specs: &[DatasetSpec],
+    ) -> Result<Option<StoredChunks>> {
         let mut files = StoredChunks(Vec::new());
         for (id, (lazy, spec)) in arrays.iter().zip(specs).enumerate() {
             if !files.add(id, lazy, spec)? {

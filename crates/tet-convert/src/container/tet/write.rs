@@ -95,7 +95,7 @@ impl tet_container::Writer for Tet {
             ..WriteOptions::default()
         };
         if tet.keep_stored
-            && let Some(stored) = StoredChunks::of(&arrays, &specs)?
+            && let Some(stored) = StoredChunks::from_arrays(&arrays, &specs)?
         {
             let about = (specs.clone(), metadata(conversion, &arrays, options)?);
             let history = history(conversion, options);

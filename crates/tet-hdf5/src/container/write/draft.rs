@@ -72,7 +72,7 @@ struct Parts<'p> {
 ///
 /// # Errors
 /// Two datasets would have one path, or the format cannot hold one.
-pub(super) fn of(
+pub(super) fn prepare(
     conversion: &mut Conversion<'_>,
     (views, arrays): (&[View], &[LazyArray]),
     options: &ConvertOptions,

@@ -20,7 +20,7 @@ use tet_container::write::stream::shape_of;
 use tet_container::{Format, Note, Result};
 
 /// All of it.
-pub(super) fn of(
+pub(super) fn collect(
     conversion: &Conversion<'_>,
     objects: &[Object],
     options: &ConvertOptions,

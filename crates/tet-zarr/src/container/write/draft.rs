@@ -61,7 +61,7 @@ impl Draft {
 ///
 /// # Errors
 /// Two datasets would have one path, or chunks and shards do not fit a dataset.
-pub fn of(
+pub fn prepare(
     conversion: &mut Conversion<'_>,
     arrays: &[LazyArray],
     options: &ConvertOptions,
@@ -107,7 +107,7 @@ fn of_dataset(
     let size = dtype.size().unwrap_or(1);
     let automatic = || chunk_shape::chosen(dataset, &shape, size, options);
     let shaped = Shaped { dataset, shape: &shape, size, automatic: &automatic };
-    let shapes = shape::of(&shaped, options)?;
+    let shapes = shape::shapes(&shaped, options)?;
     let given = || attrs.get(FILL_KEY).and_then(|attr| given_fill(attr, dtype));
     let own = || own_fill(dataset, dtype, options);
     let fill = match format {
@@ -160,7 +160,7 @@ fn of_texts(
     let shape = texts.grid.shape().clone();
     let automatic = || texts::chunk_shape(texts);
     let shaped = Shaped { dataset: texts, shape: &shape, size: TEXT_LEN, automatic: &automatic };
-    let shapes = shape::of(&shaped, options)?;
+    let shapes = shape::shapes(&shaped, options)?;
     let mut attrs = attrs_of(lazy.dataset(), shape.rank(), options);
     if options::format(options) == ZarrFormat::V3 {
         // With one, xarray does not open the hierarchy.
@@ -265,7 +265,7 @@ fn of_labels(
                     .strip_prefix(&path)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             });
-            let found = labels::of(texts).filter(|_| !is_taken);
+            let found = labels::encode(texts).filter(|_| !is_taken);
             let Some(found) = found else {
                 notes.extend(left());
                 continue;

@@ -15,7 +15,7 @@ pub(super) struct Labels {
 
 /// Labels as integers where all of them are, as floats where all of them are, and else as text; `None` for
 /// too many bytes.
-pub(super) fn of(labels: &[String]) -> Option<Labels> {
+pub(super) fn encode(labels: &[String]) -> Option<Labels> {
     let integer = |text: &str| text.parse::<i64>().ok().filter(|it| it.to_string() == text);
     if let Some(numbers) = all(labels, integer) {
         let bytes = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
@@ -42,12 +42,12 @@ mod tests {
     fn labels_are_numbers_where_all_of_them_are() {
         let of = |texts: &[&str]| {
             let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
-            of(&texts).map(|it| (it.element, it.bytes.len())).expect("few bytes")
+            encode(&texts).map(|it| (it.element, it.bytes.len())).expect("few bytes")
         };
-        assert_eq!(of(&["1", "-2"]), (NewElement::Number(DType::Int64), 16));
-        assert_eq!(of(&["0.5"]), (NewElement::Number(DType::Float64), 8));
-        assert_eq!(of(&["a", "bcd"]), (NewElement::Text, 4 + 8 + 4));
-        assert_eq!(of(&["01", "2"]).0, NewElement::Text);
-        assert_eq!(of(&[""]), (NewElement::Text, 8));
+        assert_eq!(encode(&["1", "-2"]), (NewElement::Number(DType::Int64), 16));
+        assert_eq!(encode(&["0.5"]), (NewElement::Number(DType::Float64), 8));
+        assert_eq!(encode(&["a", "bcd"]), (NewElement::Text, 4 + 8 + 4));
+        assert_eq!(encode(&["01", "2"]).0, NewElement::Text);
+        assert_eq!(encode(&[""]), (NewElement::Text, 8));
     }
 }

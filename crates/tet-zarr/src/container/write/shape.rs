@@ -39,7 +39,7 @@ pub(super) struct Shaped<'s> {
 ///
 /// # Errors
 /// The shapes that are asked for do not fit the dataset, or each other.
-pub(super) fn of(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Shapes> {
+pub(super) fn shapes(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Shapes> {
     let &Shaped { dataset, shape, size, automatic } = shaped;
     let name = || dataset.name.clone();
     let shards = &options.storage.shards;

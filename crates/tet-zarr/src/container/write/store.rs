@@ -66,7 +66,7 @@ pub(super) enum Place<'p> {
 
 impl<'p> Place<'p> {
     /// `output`, as the suffix of `name` says.
-    pub(super) fn of(output: &'p Path, name: &Path) -> Place<'p> {
+    pub(super) fn for_output(output: &'p Path, name: &Path) -> Place<'p> {
         let is_zip = name.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"));
         if is_zip { Place::Zip(output) } else { Place::Folder(output) }
     }

@@ -48,7 +48,7 @@ pub(super) fn open(input: Input<'_>, version: Version, options: &OpenOptions) ->
         }
         let (dataset, stored) = reading.dataset(at, object)?;
         if object.fault.is_none() && held.len() < PARTS_MAX {
-            held.extend(parts::of(&reading, object, &dataset, stored.as_ref()));
+            held.extend(parts::datasets(&reading, object, &dataset, stored.as_ref()));
         }
         datasets.push(dataset);
     }

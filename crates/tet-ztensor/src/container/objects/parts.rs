@@ -19,7 +19,7 @@ use tet_container::read::slabs::unread;
 const WORD_LEN: u64 = 8;
 
 /// The parts of a sound object.
-pub(super) fn of(
+pub(super) fn datasets(
     reading: &Reading,
     object: &ManifestObject,
     dataset: &Dataset,

@@ -135,7 +135,7 @@ impl Answer {
             values.extend((0..shown).map(|at| Number::element(&array, at, masked)));
         }
         let zeros = lazy.zero_denominators();
-        let preview = Preview::of(&mut view, how, full)?;
+        let preview = Preview::new(&mut view, how, full)?;
         let count = shape.iter().try_fold(1_u64, |all, &extent| all.checked_mul(extent));
         let labels = AxisLabels::new(catalog, resolved, how);
         let axes = axes_of(resolved);

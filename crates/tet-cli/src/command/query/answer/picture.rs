@@ -39,7 +39,7 @@ impl Subject {
     /// # Errors
     ///
     /// A chunk cannot be read, or the query has no values.
-    pub(crate) fn of(catalog: &Catalog, resolved: &Resolved, how: &Execution) -> Result<Subject> {
+    pub(crate) fn new(catalog: &Catalog, resolved: &Resolved, how: &Execution) -> Result<Subject> {
         let (preview, full, nan) = (0, false, NanPolicy::default());
         let request = Request { catalog, resolved, how, preview, full, nan };
         match &resolved.ask {
