@@ -1,6 +1,6 @@
 //! What a container and its writer bring.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tet_format::ForeignRule;
 use tet_io::Source;
@@ -289,4 +289,6 @@ pub struct Output {
     pub chunk_shapes: Vec<Vec<u64>>,
     /// Shards, if the output is an index; 0 where the output is one file.
     pub shard_count: usize,
+    /// The file of the index, if the output is one.
+    pub index: Option<PathBuf>,
 }

@@ -39,9 +39,7 @@ pub mod export {
     #[cfg(feature = "numpy")]
     pub use tet_numpy::write_npz_file;
     #[cfg(feature = "safetensors")]
-    pub use tet_safetensors::{
-        SHARD_LEN, Sharded, index_path, write_safetensors_file, write_shards,
-    };
+    pub use tet_safetensors::{SHARD_LEN, Sharded, write_safetensors_file, write_shards};
 }
 
 pub use append::{AxisAppend, append};

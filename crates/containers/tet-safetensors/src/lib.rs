@@ -176,7 +176,8 @@ impl Writer for Index {
         let (sharded, notes) = write_shards(catalog, datasets, output, len, &how)?;
         conversion.notes.extend(notes);
         let Sharded { shard_count, len } = sharded;
-        Ok(Output { len, shard_count, ..Output::default() })
+        let index = (shard_count != 0).then(|| index_path(output));
+        Ok(Output { len, shard_count, index, ..Output::default() })
     }
 }
 

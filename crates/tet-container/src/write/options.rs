@@ -1,5 +1,7 @@
 //! What the caller may ask of an import, and what it reports.
 
+use std::path::PathBuf;
+
 use tet_file::metadata::AttrValue;
 use tet_file::write::{DigestChoice, StatisticsChoice};
 use tet_io::publish::{Overwrite, Sync};
@@ -172,6 +174,8 @@ pub struct ImportReport {
     pub output_len: u64,
     /// Shards, if the output that was written is an index; 0 where the output is one file.
     pub shard_count: usize,
+    /// The file of the index, if the output that was written is one.
+    pub index: Option<PathBuf>,
 }
 
 /// One dataset of an import.

@@ -36,7 +36,7 @@ use tet_container::{Container, Head, Input, Writer};
 pub(crate) const DOCUMENT: &str = "series.json";
 /// Name of the file that appending programs lock.
 pub(crate) const LOCK: &str = "series.lock";
-/// Suffix of such folders.
+/// Format of such folders.
 pub(crate) const FORMAT: Format = Format::TETS;
 /// How names of folders end.
 pub(crate) const SUFFIX: &str = "tets";

@@ -68,7 +68,7 @@ pub(super) fn of_output(
     Ok(ConvertOptions { tet, open, ..options.clone() })
 }
 
-/// The dataset of a file whose axes have the names and labels that they are written with.
+/// Writes a file whose axes have the names and labels that they are written with.
 pub(super) fn write_labeled(
     mut opened: Opened,
     output: &Path,
@@ -121,7 +121,7 @@ fn write(
         conversion.notes.extend(left_out(conversion.catalog, &conversion.datasets));
     }
     let mut report = report(conversion, written.len);
-    report.shard_count = written.shard_count;
+    (report.shard_count, report.index) = (written.shard_count, written.index);
     for (dataset, chunk_shape) in report.datasets.iter_mut().zip(written.chunk_shapes) {
         dataset.chunk_shape = chunk_shape;
     }
@@ -316,5 +316,6 @@ fn report(conversion: Conversion<'_>, output_len: u64) -> ImportReport {
         input_len: conversion.catalog.file_len(),
         output_len,
         shard_count: 0,
+        index: None,
     }
 }

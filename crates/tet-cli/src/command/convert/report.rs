@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tet_convert::{ContainerFault, FaultCause, ImportReport, Note, NpyFault, export};
+use tet_convert::{ContainerFault, FaultCause, ImportReport, Note, NpyFault};
 
 use super::outputs::no_option;
 use crate::context::Context;
@@ -26,8 +26,7 @@ pub(crate) fn print_report(
     if let Some(text) = lost_text(report) {
         context.warn(text);
     }
-    let index = (report.shard_count != 0).then(|| export::index_path(output));
-    let output = index.as_deref().unwrap_or(output);
+    let output = report.index.as_deref().unwrap_or(output);
     if is_json {
         context.json(&shape(inputs, output, report))?;
     } else {

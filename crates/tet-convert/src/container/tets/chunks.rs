@@ -101,7 +101,7 @@ impl Chunks {
     fn check_rows(&self, part: &Part, [start, end]: Rows, extent: u64) -> Result<(), PartError> {
         let count = end.saturating_sub(start);
         let chunk = self.grid.chunk_shape()[self.axis];
-        // A part of a chunk begins with a chunk of its own.
+        // A clipped part begins with a chunk of its own.
         if extent < count || (count < extent && count % chunk != 0) {
             return Err(part.fault(&rule::ROWS_HELD, [extent, count]));
         }
