@@ -19,7 +19,7 @@ use tet_query::{Catalog, Coalesce, Execution};
 
 use self::case::{Line, Question, Subject};
 use self::compare::compare;
-use self::found::Found;
+use self::found::QueryOutcome;
 
 /// How many cases of each sort agreed, and what is known of those that did not.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +82,8 @@ pub fn check(text: &str) -> Tally {
             }
             Line::Question(question) => {
                 let (subject, catalog) = about.as_ref().expect("an array comes first");
-                let found = Found::of(catalog, &question.document, &execution(number));
+                let found =
+                    QueryOutcome::for_document(catalog, &question.document, &execution(number));
                 let agreed = compare(&question.want, &found).map_err(|why| {
                     let Question { form, document, want, .. } = &*question;
                     let text = format!(

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, Asked, LISTED_MAX, State, part_of};
+use super::{BucketRequest, BucketResponse, BucketState, LISTED_MAX, part_of};
 
 /// Whether a request is one to Azure.
-pub(super) fn is_azure(asked: &Asked) -> bool {
+pub(super) fn is_azure(asked: &BucketRequest) -> bool {
     asked.headers.contains_key("x-ms-version")
 }
 
 /// Does what is asked.
-pub(super) fn done(asked: &Asked, state: &mut State) -> Answer {
+pub(super) fn done(asked: &BucketRequest, state: &mut BucketState) -> BucketResponse {
     let plain = |status| (status, String::new(), Vec::new());
     let fault = |status, code: &str| (status, format!("x-ms-error-code: {code}\r\n"), Vec::new());
     let number = asked.headers.get("x-ms-meta-tetupload").cloned().unwrap_or_default();
@@ -64,7 +64,7 @@ pub(super) fn done(asked: &Asked, state: &mut State) -> Answer {
 }
 
 /// The status and the bytes of a block that is copied of another blob, whose URL is signed.
-fn copied(asked: &Asked, url: &str, state: &State) -> (u16, Vec<u8>) {
+fn copied(asked: &BucketRequest, url: &str, state: &BucketState) -> (u16, Vec<u8>) {
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
     let path = path.splitn(4, '/').nth(3).map(|path| format!("/{}", path.replace("%20", " ")));
     let Some(object) = path.and_then(|path| state.objects.get(&path)) else {
@@ -83,7 +83,7 @@ fn copied(asked: &Asked, url: &str, state: &State) -> (u16, Vec<u8>) {
 }
 
 /// Lists the blobs directly below a prefix.
-fn listed(asked: &Asked, state: &State) -> Answer {
+fn listed(asked: &BucketRequest, state: &BucketState) -> BucketResponse {
     let plain = |name: &str| {
         let text = asked.query.get(name).map_or("", String::as_str);
         text.replace("%2F", "/").replace("%20", " ")

@@ -17,7 +17,7 @@ pub(super) struct AxisLanes {
 }
 
 /// The lanes of every axis of a selection.
-pub(super) fn axis_lanes(slab: &Hyperslab, reduction: &Reduction) -> Vec<AxisLanes> {
+pub(super) fn slab_lanes(slab: &Hyperslab, reduction: &Reduction) -> Vec<AxisLanes> {
     let count_of = |axis: usize| slab.axes()[axis].count();
     (0..slab.axes().len())
         .map(|axis| {

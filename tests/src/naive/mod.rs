@@ -56,7 +56,7 @@ pub fn reduce(dataset: &Dataset, slab: &Hyperslab, reduction: &Reduction) -> Res
             _ => moment::correlations(&rows),
         });
     }
-    let cells = elements.cells(&lane::axis_lanes(slab, reduction), reduction);
+    let cells = elements.cells(&lane::slab_lanes(slab, reduction), reduction);
     let floats = cells.iter().flat_map(|cell| cell.elements.iter());
     let floats: Vec<f64> = floats.map(|(element, _)| element.to_f64()).collect();
     let edges = order::edges(dtype, &floats, params.bins, params.range);

@@ -24,7 +24,7 @@ use std::path::Path;
 use tet_format::DType;
 
 pub use self::chunk::Cut;
-pub use self::draft::{Elements, of as draft};
+pub use self::draft::{Elements, prepare as draft};
 
 use self::chunk::ChunkEncoder;
 use self::options::{ENCODING, ZARR_2, ZARR_3};

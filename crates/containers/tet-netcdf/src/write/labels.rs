@@ -57,19 +57,19 @@ mod tests {
 
     #[test]
     fn labels_are_numbers_where_all_of_them_are() {
-        let of = |texts: &[&str]| {
+        let encoded = |texts: &[&str]| {
             let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
             let labels = encode(&texts).expect("few bytes");
             (labels.stored, labels.width, labels.bytes)
         };
-        assert_eq!(encode(&["1", "-2"]), {
+        assert_eq!(encoded(&["1", "-2"]), {
             (Type::Number(DType::Int32), None, vec![0, 0, 0, 1, 255, 255, 255, 254])
         });
-        assert_eq!(encode(&["3000000000"]).0, Type::Number(DType::Float64));
-        assert_eq!(encode(&["9007199254740993"]).0, Type::Number(DType::Int64));
-        assert_eq!(encode(&["0.5"]).0, Type::Number(DType::Float64));
-        assert_eq!(encode(&["a", "bcd"]), (Type::Char, Some(3), b"a\0\0bcd".to_vec()));
-        assert_eq!(encode(&["01", "2"]).0, Type::Char, "01 is not how 1 is written");
-        assert_eq!(encode(&[""]), (Type::Char, Some(1), vec![0]));
+        assert_eq!(encoded(&["3000000000"]).0, Type::Number(DType::Float64));
+        assert_eq!(encoded(&["9007199254740993"]).0, Type::Number(DType::Int64));
+        assert_eq!(encoded(&["0.5"]).0, Type::Number(DType::Float64));
+        assert_eq!(encoded(&["a", "bcd"]), (Type::Char, Some(3), b"a\0\0bcd".to_vec()));
+        assert_eq!(encoded(&["01", "2"]).0, Type::Char, "01 is not how 1 is written");
+        assert_eq!(encoded(&[""]), (Type::Char, Some(1), vec![0]));
     }
 }

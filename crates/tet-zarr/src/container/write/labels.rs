@@ -40,14 +40,14 @@ mod tests {
 
     #[test]
     fn labels_are_numbers_where_all_of_them_are() {
-        let of = |texts: &[&str]| {
+        let encoded = |texts: &[&str]| {
             let texts: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
             encode(&texts).map(|it| (it.element, it.bytes.len())).expect("few bytes")
         };
-        assert_eq!(encode(&["1", "-2"]), (NewElement::Number(DType::Int64), 16));
-        assert_eq!(encode(&["0.5"]), (NewElement::Number(DType::Float64), 8));
-        assert_eq!(encode(&["a", "bcd"]), (NewElement::Text, 4 + 8 + 4));
-        assert_eq!(encode(&["01", "2"]).0, NewElement::Text);
-        assert_eq!(encode(&[""]), (NewElement::Text, 8));
+        assert_eq!(encoded(&["1", "-2"]), (NewElement::Number(DType::Int64), 16));
+        assert_eq!(encoded(&["0.5"]), (NewElement::Number(DType::Float64), 8));
+        assert_eq!(encoded(&["a", "bcd"]), (NewElement::Text, 4 + 8 + 4));
+        assert_eq!(encoded(&["01", "2"]).0, NewElement::Text);
+        assert_eq!(encoded(&[""]), (NewElement::Text, 8));
     }
 }
