@@ -104,7 +104,7 @@ pub fn append(
     }
     check_fixed((file, &opened), (asked, &growing), &inputs, how)?;
     let changes = growing.iter().map(change).collect();
-    let mut report = EditReport::new((&opened, editor), changes)?;
+    let mut report = EditReport::new(&opened, editor, changes)?;
     report.notes.extend(notes);
     let written = match &opened.tet {
         Some(tet) => in_tet((tet, &folder), &growing, (asked, &inputs), (options, how)),

@@ -110,7 +110,7 @@ pub fn kept_by(opened: &Opened, edits: &[FileEdit]) -> Result<EditReport> {
         _ => None,
     });
     let (dropped, editor): (BTreeSet<usize>, _) = (dropped.collect(), editor_for(opened, edits)?);
-    let mut report = EditReport::but_for((opened, editor), &dropped)?;
+    let mut report = EditReport::but_for(opened, editor, &dropped)?;
     report.notes.extend(followers::names_left_out(opened, &dropped));
     if editor.leaves_dropped() && !dropped.is_empty() {
         report.notes.push(Note::DroppedStay { count: dropped.len() });

@@ -141,7 +141,7 @@ pub fn repack(
         let dataset = it.spec.name.clone();
         (it.dataset.index, DatasetChange::Repacked { dataset })
     };
-    let mut report = EditReport::new((opened, editor), changed.iter().map(change).collect())?;
+    let mut report = EditReport::new(opened, editor, changed.iter().map(change).collect())?;
     if options.mode == EditMode::Plan {
         return Ok(report);
     }

@@ -88,11 +88,12 @@ impl EditReport {
     /// # Errors
     /// The places of chunks cannot be read.
     pub(crate) fn new(
-        (opened, editor): (&Opened, &dyn Editor),
+        opened: &Opened,
+        editor: &dyn Editor,
         changes: Vec<(usize, DatasetChange)>,
     ) -> Result<EditReport> {
         let changed = changes.iter().map(|(at, _)| *at).collect();
-        let report = EditReport::but_for((opened, editor), &changed)?;
+        let report = EditReport::but_for(opened, editor, &changed)?;
         Ok(EditReport {
             changes: changes.into_iter().map(|(_, change)| change).collect(),
             ..report
@@ -104,7 +105,8 @@ impl EditReport {
     /// # Errors
     /// The file cannot be read.
     pub(crate) fn but_for(
-        (opened, editor): (&Opened, &dyn Editor),
+        opened: &Opened,
+        editor: &dyn Editor,
         changed: &BTreeSet<usize>,
     ) -> Result<EditReport> {
         let lens = editor.stored_lens(opened)?;

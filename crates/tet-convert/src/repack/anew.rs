@@ -38,7 +38,7 @@ pub(super) fn repacked(
     let changed = rewrites.iter().filter_map(|it| opened.catalog.datasets().get(it.dataset));
     let changed: Vec<&Dataset> = changed.collect();
     let change = |it: &&Dataset| (it.index, DatasetChange::Repacked { dataset: it.name.clone() });
-    let mut report = EditReport::new((opened, editor), changed.iter().map(change).collect())?;
+    let mut report = EditReport::new(opened, editor, changed.iter().map(change).collect())?;
     opened.catalog.check_decoded(changed.iter().copied(), &how.execution)?;
     let file = path_of(opened.catalog.source());
     let output = output.map_or(Output::InPlace(&file), Output::NewFile);
