@@ -90,7 +90,8 @@ where
     let py = asked.py();
     asked.extract::<T>().map_err(|error| {
         let text = error.value(py).to_string();
-        let Some((_, key)) = text.rsplit_once("Asked.") else { return error };
+        let field = text.strip_prefix("failed to extract field ");
+        let Some((_, key)) = field.and_then(|it| it.split_once('.')) else { return error };
         let Some(cause) = error.cause(py) else { return error };
         let text = format!("{key}: {}", cause.value(py));
         if cause.is_instance_of::<PyOverflowError>(py) {
