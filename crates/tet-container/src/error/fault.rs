@@ -33,7 +33,7 @@ pub struct ContainerFault {
     inner: Box<dyn StdError + Send + Sync>,
 }
 
-/// What a program can tell apart of the errors of all families.
+/// Cause of a fault, as far as programs tell causes apart whatever the family.
 ///
 /// # Examples
 ///

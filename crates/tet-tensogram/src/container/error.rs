@@ -25,7 +25,7 @@ impl From<Theirs> for Error {
     }
 }
 
-/// What keeps a file from being opened.
+/// Reason why a file cannot be opened.
 pub(super) fn of_file(path: &Path, error: Theirs) -> Error {
     match error {
         Theirs::Format(fault) | Theirs::NotBuilt { fault, .. } => {
