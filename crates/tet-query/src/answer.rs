@@ -209,7 +209,7 @@ impl Dataset {
 
     /// Opens a session: many reads and reductions, one look at the file's identity at its end.
     pub fn session(&self) -> Session<'_> {
-        Session { dataset: self }
+        Session { dataset: self, kept: None }
     }
 
     /// Calls `visit` with the runs that [`Dataset::read`] reads, in the order of its tasks; nothing is
@@ -268,13 +268,41 @@ impl Dataset {
 ///     Ok([mean, max])
 /// }
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[must_use = "answers are valid once `finish` returns `Ok`"]
 pub struct Session<'d> {
     dataset: &'d Dataset,
+    kept: Option<WithIntegrity<Dataset>>,
 }
 
 impl Session<'_> {
+    /// Reads all elements for the answers to come, where these come sooner then: the dataset is one chunk, which is small,
+    /// or is compressed and takes at most an eighth of the memory budget. Otherwise nothing is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Dataset::read`].
+    pub fn keep(&mut self, how: &Execution) -> Result<()> {
+        if self.kept.is_none() && self.dataset.is_worth_keeping(how) {
+            let all = self.read(&Hyperslab::whole(self.dataset.shape()), &how.silent())?;
+            let value = self.dataset.with_elements(all.value)?;
+            self.kept = Some(WithIntegrity { value, integrity: all.integrity });
+        }
+        Ok(())
+    }
+
+    /// An answer from the elements that were kept, or from the file.
+    fn reduced<T>(
+        &self,
+        value: impl FnOnce(&Dataset, &Unverified) -> Result<T>,
+    ) -> Result<WithIntegrity<T>> {
+        let Some(kept) = &self.kept else {
+            return self.answer(|unverified| value(self.dataset, unverified));
+        };
+        let value = value(&kept.value, &Unverified::default())?;
+        Ok(WithIntegrity { value, integrity: kept.integrity })
+    }
+
     /// An answer whose files are compared at the end of the session; an error at once, as damage in a file that changed
     /// meanwhile may be in none of its versions.
     fn answer<T>(&self, value: impl FnOnce(&Unverified) -> Result<T>) -> Result<WithIntegrity<T>> {
@@ -302,7 +330,9 @@ impl Session<'_> {
         reduction: &Reduction,
         how: &Execution,
     ) -> Result<WithIntegrity<Reduced>> {
-        self.answer(|unverified| reduce::reduce(self.dataset, slab, reduction, how, unverified))
+        self.reduced(|dataset, unverified| {
+            reduce::reduce(dataset, slab, reduction, how, unverified)
+        })
     }
 
     /// Reduces the selected elements in several ways, as [`Dataset::reduce_all`] does.
@@ -316,8 +346,8 @@ impl Session<'_> {
         reductions: &[Reduction],
         how: &Execution,
     ) -> Result<WithIntegrity<Vec<Reduced>>> {
-        self.answer(|unverified| {
-            reduce::reduce_all(self.dataset, slab, reductions, how, unverified)
+        self.reduced(|dataset, unverified| {
+            reduce::reduce_all(dataset, slab, reductions, how, unverified)
         })
     }
 

@@ -3,14 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tet_format::{DType, Grid, Shape, Span};
-use tet_io::Source;
+use tet_format::{DType, Grid, Shape};
 
 use crate::array::Array;
 use crate::budget::Execution;
-use crate::catalog::{
-    ChunkPlace, ChunkTable, Dataset, Decoder, Meaning, TextChunks, Texts, check_len,
-};
+use crate::catalog::{Dataset, Meaning, OneChunk, TextChunks, Texts, check_len};
 use crate::element::{nearest_bf16, nearest_f16};
 use crate::error::{Error, Result};
 use crate::labels::TURN;
@@ -205,11 +202,9 @@ pub(crate) fn coordinates_turned(
         usize::try_from(along).ok().and_then(|at| taken.turns.get(at)).copied().unwrap_or(0)
     };
     let (dtype, bytes) = turned(&values, dtype, turns);
-    let stored = Span::new(0, bytes.len() as u64).ok_or_else(|| Error::misfit(&dataset))?;
-    let source = Source::from_bytes(bytes);
+    let (source, chunks) = OneChunk::new(bytes).ok_or_else(|| Error::misfit(&dataset))?;
     let grid = grid_of(dataset.shape(), None);
     let dtype_name = dtype.name().to_owned();
-    let chunks = Arc::new(OneChunk(stored));
     let mut view = Dataset { dtype: Some(dtype), dtype_name, grid, chunks, source, ..dataset };
     (view.meaning, view.fill) = (None, None);
     view.attrs.retain(|key, _| !RANGES.contains(&key.as_str()));
@@ -252,20 +247,6 @@ fn turned(values: &Array, dtype: DType, turns: impl Fn(usize) -> i64) -> (DType,
     let size = usize::try_from(size).unwrap_or(8);
     let bytes = |it: i128| it.to_le_bytes().into_iter().take(size);
     (dtype, all().map(integer).flat_map(bytes).collect())
-}
-
-/// One chunk of bytes in memory.
-struct OneChunk(Span);
-
-impl ChunkTable for OneChunk {
-    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
-        out.extend(linear.iter().map(|_| ChunkPlace::new(self.0, self.0.len())));
-        Ok(())
-    }
-
-    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
-        Decoder::Shared(&tet_codec::Raw)
-    }
 }
 
 #[cfg(test)]

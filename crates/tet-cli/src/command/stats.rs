@@ -50,7 +50,7 @@ fn run_on(args: &StatsArgs, opened: &Opened, context: &mut Context<'_>) -> Resul
     let mut integrity = None;
     for target in &targets {
         context.check_cancelled()?;
-        let measure = Measure::new(target, &how, &bar, !args.no_quartiles);
+        let mut measure = Measure::new(target, &how, &bar, !args.no_quartiles);
         let stats = match measure.stats().and_then(|it| with_places(it, &measure, &args.only)) {
             // Of several datasets the line alone is kept that is printed.
             Ok(stats) if targets.len() != 1 && !args.json => drawn(stats),

@@ -80,35 +80,19 @@ impl Dataset {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use tet_format::{Grid, Span};
+    use tet_format::Grid;
     use tet_io::Source;
 
     use super::*;
-    use crate::catalog::{ChunkPlace, ChunkTable, Decoder};
-
-    struct OneChunk;
-
-    impl ChunkTable for OneChunk {
-        fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
-            let span = Span::new(0, 3).expect("a span");
-            out.extend(linear.iter().map(|_| ChunkPlace::new(span, 3)));
-            Ok(())
-        }
-
-        fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
-            Decoder::Shared(&tet_codec::Raw)
-        }
-    }
+    use crate::catalog::OneChunk;
 
     fn dataset(name: &str, dtype: DType, axes: &[(&str, u64)]) -> Dataset {
         let shape: Vec<u64> = axes.iter().map(|(_, extent)| *extent).collect();
         let grid = Grid::new(shape.clone().into(), shape.into()).unwrap();
-        let source = Source::from_bytes([1_u8, 0, 1].as_slice());
+        let (source, chunk) = OneChunk::new(vec![1, 0, 1]).unwrap();
         let dims = axes.iter().filter(|(name, _)| !name.is_empty());
         let dims = dims.map(|(name, _)| (*name).to_owned()).collect();
-        Dataset { dims, ..Dataset::new(source, name, dtype, grid, Arc::new(OneChunk)) }
+        Dataset { dims, ..Dataset::new(source, name, dtype, grid, chunk) }
     }
 
     #[test]

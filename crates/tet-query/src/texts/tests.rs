@@ -1,37 +1,20 @@
 use std::sync::Arc;
 
-use tet_codec::Raw;
-use tet_format::{DType, Grid, Span};
+use tet_format::{DType, Grid};
 use tet_io::Source;
 
 use crate::budget::Execution;
-use crate::catalog::{
-    Catalog, ChunkPlace, ChunkTable, Dataset, Decoder, FixedText, TextChunks, TextElements,
-};
+use crate::catalog::{Catalog, Dataset, FixedText, OneChunk, TextChunks, TextElements};
 use crate::error::{Error, Result};
 use crate::labels::{CatalogLabels, LabelLookup, Labels};
 use crate::selection::{Axis, AxisSlice, Hyperslab};
-
-struct OneChunk(Span);
-
-impl ChunkTable for OneChunk {
-    fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> Result<()> {
-        out.extend(linear.iter().map(|_| ChunkPlace::new(self.0, self.0.len())));
-        Ok(())
-    }
-
-    fn decoder(&self, _linear: u64, _place: &ChunkPlace) -> Decoder<'_> {
-        Decoder::Shared(&Raw)
-    }
-}
 
 /// The bytes as a dataset of one chunk.
 fn bytes(name: &str, bytes: &[u8], shape: &[u64]) -> Dataset {
     let chunk: Vec<u64> = shape.iter().map(|&extent| extent.max(1)).collect();
     let grid = Grid::new(shape.into(), chunk.into()).unwrap();
-    let span = Span::new(0, bytes.len() as u64).unwrap();
-    let source = Source::from_bytes(bytes);
-    Dataset::new(source, name, DType::UInt8, grid, Arc::new(OneChunk(span)))
+    let (source, chunk) = OneChunk::new(bytes.to_vec()).unwrap();
+    Dataset::new(source, name, DType::UInt8, grid, chunk)
 }
 
 fn texts(content: &[u8], shape: &[u64]) -> Dataset {
@@ -63,9 +46,8 @@ impl TextChunks for Numbered {
 
 fn numbered(shape: &[u64], chunk: &[u64]) -> Dataset {
     let grid = Grid::padded(shape.into(), chunk.into()).unwrap();
-    let table = Arc::new(OneChunk(Span::new(0, 0).unwrap()));
-    let source = Source::from_bytes([]);
-    let dataset = Dataset::new(source, "n", DType::UInt8, grid.clone(), table);
+    let (source, chunk) = OneChunk::new(Vec::new()).unwrap();
+    let dataset = Dataset::new(source, "n", DType::UInt8, grid.clone(), chunk);
     dataset.with_text_chunks(Arc::new(Numbered(grid)))
 }
 

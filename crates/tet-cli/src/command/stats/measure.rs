@@ -72,13 +72,14 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// Reads the values: one pass for most statistics, more for the quartiles and the histogram.
+    /// Computes the statistics: one pass for most, more for the quartiles and the histogram.
     ///
     /// # Errors
     ///
     /// The values cannot be read, or have no order.
-    pub(super) fn stats(&self) -> Result<DatasetStats> {
+    pub(super) fn stats(&mut self) -> Result<DatasetStats> {
         open::check_readable(&self.target.dataset)?;
+        self.session.keep(self.how)?;
         let is_float = self.target.dataset.dtype.is_some_and(DType::is_float);
         let ops: &[Op] = if is_float { &ENDS_AND_MEANS } else { &ENDS_AND_MEANS[..4] };
         let found = self.reduce_all(ops, None)?;
@@ -225,7 +226,7 @@ impl<'a> Measure<'a> {
     /// # Errors
     ///
     /// A file changed.
-    pub(super) fn finish(&self) -> Result<()> {
+    pub(super) fn finish(self) -> Result<()> {
         Ok(self.session.finish()?)
     }
 
