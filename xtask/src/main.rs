@@ -12,6 +12,7 @@ mod ci;
 mod coastlines;
 mod crash;
 mod docs;
+mod families;
 mod fixtures;
 mod fuzz;
 mod interop;
@@ -48,6 +49,8 @@ enum XtaskCommand {
     GenFixtures(fixtures::Options),
     /// Runs the benchmarks, each beside its own limit, and prints the ratios
     Bench(bench::Options),
+    /// Builds the command with some families of formats alone, and tries each build
+    Families(families::Options),
     /// Writes docs/reference/cli.md and the man pages; compares the rule table with the code
     Docs(docs::Options),
     /// Writes the coastlines of maps, of land-110m.json of the npm package world-atlas
@@ -99,6 +102,7 @@ fn main() -> anyhow::Result<()> {
         XtaskCommand::GenFixtures(options) => fixtures::run(&options),
         XtaskCommand::Bench(options) => bench::run(&options),
         XtaskCommand::Coastlines(options) => coastlines::run(&options),
+        XtaskCommand::Families(options) => families::run(&options),
         XtaskCommand::Docs(options) => docs::run(&options),
         XtaskCommand::Crash(options) => crash::run(&options),
         XtaskCommand::Race(options) => race::run(&options),

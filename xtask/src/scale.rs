@@ -151,7 +151,7 @@ fn make(program: &Path, format: &str, count: usize, [other, input]: [&PathBuf; 2
 }
 
 /// The bytes of a PyTorch file of before version 1.6, whose tensors are views of one storage.
-fn checkpoint(count: usize) -> Result<Vec<u8>> {
+pub(crate) fn checkpoint(count: usize) -> Result<Vec<u8>> {
     let number = |number: usize| -> Result<Vec<u8>> {
         Ok([&b"J"[..], &i32::try_from(number)?.to_le_bytes()].concat())
     };
@@ -180,7 +180,7 @@ fn checkpoint(count: usize) -> Result<Vec<u8>> {
 }
 
 /// The bytes of a GGUF file of this many tensors of one element, and as many keys.
-fn gguf(count: usize) -> Vec<u8> {
+pub(crate) fn gguf(count: usize) -> Vec<u8> {
     let text = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
     let number = |number: u32| number.to_le_bytes();
     let counts = (count as u64).to_le_bytes();
@@ -198,7 +198,7 @@ fn gguf(count: usize) -> Vec<u8> {
 }
 
 /// The bytes of a `.safetensors` file of this many tensors of one element, and as many keys of metadata.
-fn tensors(count: usize) -> Vec<u8> {
+pub(crate) fn tensors(count: usize) -> Vec<u8> {
     let mut header = "{\"__metadata__\":{".to_owned();
     for at in 0..count {
         let comma = if at == 0 { "" } else { "," };

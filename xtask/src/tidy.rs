@@ -6,9 +6,11 @@
 //! reach   every source file is reached by a `mod` line       (src folders)
 //! circles files import each other in no circle               (`use` lines)
 //! ratchet  shared names and missing examples may not grow in number
+//! ceilings  no crate grows past its lines
 //! words   vague names and comments may not grow in number
 //! ```
 
+mod ceilings;
 mod circles;
 mod edges;
 mod ratchet;
@@ -65,6 +67,7 @@ pub(crate) fn run() -> Result<()> {
     reach::check(root, &files, &mut findings)?;
     circles::check(root, &files, &mut findings)?;
     ratchet::check(root, &files, &mut findings)?;
+    ceilings::check(root, &files, &mut findings)?;
     words::check(&files, &mut findings)?;
     for warning in &findings.warnings {
         eprintln!("warning: {warning}");

@@ -42,7 +42,7 @@ impl From<tet_io::Error> for Failure {
 fn io_failure(error: &tet_io::Error) -> Failure {
     let (code, hint) = io_code(error);
     let exit = match error {
-        tet_io::Error::UrlFolder { .. } => Exit::Unsupported,
+        tet_io::Error::UrlFolder { .. } | tet_io::Error::NoUrls { .. } => Exit::Unsupported,
         _ => Exit::from(error.kind()),
     };
     let failure = Failure::new(exit, code, error.to_string());
@@ -159,7 +159,10 @@ fn io_code(error: &tet_io::Error) -> (&'static str, &'static str) {
             "read it from s3://, gs:// or az://, or give it consolidated metadata, which suffices for all but `verify`",
         ),
         tet_io::Error::Unsure { .. } => ("unsure", "look at what is there before you try again"),
-        tet_io::Error::NoUrls { .. } => ("no-urls", "download the file, then give its path"),
+        tet_io::Error::NoUrls { .. } => (
+            "no-urls",
+            "this build is without servers: enable the feature `net` of tet, or download the file",
+        ),
         _ => ("io", ""),
     }
 }

@@ -39,6 +39,7 @@ mod pager;
 mod piped;
 mod preview;
 mod render;
+#[cfg(feature = "net")]
 mod servers;
 mod size;
 mod target;
@@ -119,10 +120,12 @@ fn parse(args: &[OsString], early: Early) -> Result<Cli, clap::Error> {
 fn execute(command: Command, net: NetArgs, context: &mut Context<'_>) -> exit::Result<Exit> {
     let bar = Bar::new(context, "transfer", 0);
     let access = Access { depth: net.io_depth, ..Access::SERVER };
+    #[cfg(feature = "net")]
     let cache = servers::register(net, context, &bar)?;
     let _copy = piped::copy(&command, context)?;
     let done = dispatch(command, access, context);
     bar.finish();
+    #[cfg(feature = "net")]
     if let Some((cache, problem)) = cache.as_ref().and_then(|it| Some((it, it.problem()?))) {
         let folder = cache.folder().display();
         context.warn(format_args!("nothing more is kept in the cache {folder}: {problem}"));
@@ -143,6 +146,7 @@ fn dispatch(command: Command, access: Access, context: &mut Context<'_>) -> exit
         Command::Diff(args) => command::diff::run(&args, context),
         Command::Convert(args) => command::convert::run(&args, context),
         Command::Edit(args) => command::edit::run(&args.verb, context),
+        #[cfg(feature = "zarr")]
         Command::Refs(args) => command::refs::run(&args, context),
         Command::Series(args) => command::series::run(&args.verb, context),
         Command::Verify(args) => command::verify::run(&args, context),

@@ -128,6 +128,7 @@ impl Command {
             Command::Stats(args) => vec![args.file.as_os_str()],
             Command::Diff(args) => vec![args.left.as_os_str(), args.right.as_os_str()],
             Command::Convert(args) => args.inputs.iter().map(|path| path.as_os_str()).collect(),
+            #[cfg(feature = "zarr")]
             Command::Refs(args) => args.files.iter().map(|path| path.as_os_str()).collect(),
             Command::Verify(args) => args.files.iter().map(|path| path.as_os_str()).collect(),
             Command::Dump(_)

@@ -77,6 +77,7 @@ pub struct Environment {
     /// Bytes of memory of this machine.
     pub memory_len: u64,
     /// The variables that files on servers are read with, such as `AWS_REGION`.
+    #[cfg(feature = "net")]
     pub lookup: tet_net::Lookup,
 }
 
@@ -100,6 +101,7 @@ impl Environment {
             piped: None,
             temp_dir: std::env::temp_dir(),
             memory_len: 1 << 32,
+            #[cfg(feature = "net")]
             lookup: tet_net::Lookup::default(),
         }
     }
@@ -196,6 +198,7 @@ impl Streams {
             piped: None,
             temp_dir: std::env::temp_dir(),
             memory_len: memory_len(),
+            #[cfg(feature = "net")]
             lookup: tet_net::Lookup::new(|name| std::env::var(name).ok()),
         };
         let out = io::BufWriter::with_capacity(1 << 16, stdout);

@@ -172,6 +172,11 @@ pub trait Editor: Sync {
     /// What it can change.
     fn can(&self) -> &'static [EditKind];
 
+    /// Whether a key with dots leads into an attribute that is an object: `a.b` is the member `b` of `a`.
+    fn has_nested_keys(&self) -> bool {
+        false
+    }
+
     /// Whether the bytes of datasets that are removed stay in the file, where nothing leads to them.
     fn leaves_dropped(&self) -> bool {
         false

@@ -31,8 +31,10 @@ use self::numbers::numbered;
 use self::rename::with_new_names;
 use self::select::selected;
 pub(crate) use self::storage::resolved;
-pub(crate) use self::written::{conversion, taken, write_opened};
+#[cfg(feature = "zarr")]
+pub(crate) use self::written::conversion;
 use self::written::{of_output, write_labeled};
+pub(crate) use self::written::{taken, write_opened};
 use crate::concat::joined_files;
 use crate::container::{Capabilities, container, has_same_names, writable};
 use crate::merge::merged;

@@ -13,6 +13,7 @@ mod diff;
 mod edit;
 mod merge;
 mod open;
+#[cfg(feature = "zarr")]
 mod refs;
 mod repack;
 mod repair;
@@ -46,7 +47,10 @@ pub use append::{AxisAppend, append};
 pub use container::tets::parts::{
     SeriesPart, UnusedFile, remove_unused_parts, series_parts, unused_parts,
 };
-pub use container::{CONTAINERS, container, containers, has_reader, register, sniff, writable};
+pub use container::{
+    CONTAINERS, container, containers, has_reader, reading_advice, register, sniff, writable,
+    writing_advice,
+};
 pub use convert::{
     Combining, ConvertInput, chosen, concat, convert, convert_combined, convert_merged,
     convert_source,
@@ -57,6 +61,7 @@ pub use edit::{
     check_edits, datasets_named, edit, kept_by, redims, relabels, renames, with_followers,
 };
 pub use open::{document_in, document_of, open, open_document, open_source};
+#[cfg(feature = "zarr")]
 pub use refs::{
     EdgeChoice, ReferenceSet, RefsAddress, RefsOptions, RefsReport, StoredChunks,
     publish_references, references, stored_chunks, write_references,
@@ -78,9 +83,9 @@ pub use tet_container::{
     Slabs, SparseLayout, SparseOutput, SparseStorage, SparseTensor, Storage, StoredChecksum,
     TakeRegion, TextLayout, UnsupportedChoice, ValidRange, ValueChoice, WriteOption, Writer,
     Written, ZipFault, as_bytes, as_counted, byte_len, chunk_positions, chunking, damaged_chunks,
-    decoded, is_dequantized, is_opaque, is_scalar, reading_advice, sparse_tensors, with_dtype,
-    writing_advice,
+    decoded, is_dequantized, is_opaque, is_scalar, sparse_tensors, with_dtype,
 };
+#[cfg(feature = "zarr")]
 pub use tet_zarr::ZarrFormat;
 pub use verify::{foreign_rules, part_of, verify};
 

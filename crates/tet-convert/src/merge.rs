@@ -223,6 +223,7 @@ pub(crate) fn differing_elements(
 ///
 /// # Errors
 /// They have not, or elements cannot be read.
+#[cfg(feature = "zarr")]
 pub(crate) fn check_same(
     (path, dataset): (&Path, &Dataset),
     (other_path, other): (&Path, &Dataset),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tet_io::{Folder, Source, is_url};
 
-use crate::container::{Input, container, containers, has_reader, sniff};
+use crate::container::{Input, container, containers, has_reader, left_out, sniff};
 use crate::{Error, Result};
 use tet_container::model::attribute_types::{AttrTypes, typed};
 use tet_container::model::logical::to_logical;
@@ -63,7 +63,7 @@ pub fn document_of(path: &Path) -> PathBuf {
 #[must_use]
 pub fn document_in(folder: &Path) -> Option<PathBuf> {
     let documents = containers().into_iter().flat_map(|it| it.folder_documents());
-    let documents = documents.copied().chain([OTHER_DOCUMENT]);
+    let documents = documents.copied().chain(left_out::documents()).chain([OTHER_DOCUMENT]);
     documents.map(|name| folder.join(name)).find(|document| is_there(document))
 }
 

@@ -34,6 +34,7 @@ mod read;
 
 mod labels;
 
+#[cfg(feature = "zarr")]
 mod references;
 mod storage;
 
@@ -73,6 +74,7 @@ fn _tetfile(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(storage::storage, module)?)?;
     module.add_function(wrap_pyfunction!(storage::is_raw, module)?)?;
     module.add_function(wrap_pyfunction!(storage::codecs, module)?)?;
+    #[cfg(feature = "zarr")]
     module.add_function(wrap_pyfunction!(references::references, module)?)?;
     module.add_function(wrap_pyfunction!(reduce::reduce, module)?)?;
     module.add_function(wrap_pyfunction!(reduce::summary, module)?)?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tet_convert::{ConvertOptions, Format, Note, OpenOptions, Opened};
 use tet_document::{Answered, Query};
 use tet_io::Source;
+#[cfg(feature = "net")]
 use tet_net::Settings;
 use tet_query::{AttrText, Catalog, Execution};
 use tet_verify::{Report, VerifyOptions};
@@ -34,7 +35,9 @@ pub fn open(path: impl AsRef<Path>) -> Result<File> {
 }
 
 /// Has URLs opened by the default settings, unless others are set.
+#[cfg_attr(not(feature = "net"), allow(unused_variables, reason = "URLs are refused by name"))]
 fn know_urls(paths: &[&Path]) {
+    #[cfg(feature = "net")]
     if paths.iter().any(|path| tet_io::is_url(path)) && !tet_io::has_url_store() {
         tet_net::register(Settings::default());
     }
@@ -49,6 +52,7 @@ fn know_urls(paths: &[&Path]) {
 /// let lookup = Lookup::new(|name| std::env::var(name).ok());
 /// tet::open_urls(Settings { lookup, ..Settings::default() });
 /// ```
+#[cfg(feature = "net")]
 pub fn open_urls(settings: Settings) {
     tet_net::register(settings);
 }

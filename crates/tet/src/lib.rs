@@ -24,12 +24,15 @@ mod file;
 
 pub use dataset::Dataset;
 pub use error::{Error, Result};
-pub use file::{File, convert, open, open_urls, verify};
+#[cfg(feature = "net")]
+pub use file::open_urls;
+pub use file::{File, convert, open, verify};
 pub use tet_convert as container;
 pub use tet_convert::{Format, Note};
 pub use tet_document::Answered;
 pub use tet_format as format;
 pub use tet_format::{DType, Integrity};
+#[cfg(feature = "net")]
 pub use tet_net::{BlockCache, Lookup, Settings};
 pub use tet_query as query;
 pub use tet_query::{

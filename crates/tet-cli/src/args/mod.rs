@@ -13,6 +13,7 @@ mod net;
 mod other;
 mod plot;
 mod query;
+#[cfg(feature = "zarr")]
 mod refs;
 mod repair;
 mod series;
@@ -43,6 +44,7 @@ pub use query::{
     AskArgs, CellArgs, EndName, ExplainArgs, NanName, OpArgs, OtherArgs, PadName, ParamArgs,
     PartArgs, QueryArgs, QueryFormat, QuestionArgs, SaveArgs, ShowArgs, flag,
 };
+#[cfg(feature = "zarr")]
 pub use refs::{EdgesName, RefsArgs};
 pub use repair::RepairArgs;
 pub use series::{SeriesArgs, SeriesGcArgs, SeriesListArgs, SeriesVerb};
@@ -192,6 +194,7 @@ pub enum Command {
     #[command(visible_alias = "import", alias = "export", long_about = convert::LONG_ABOUT)]
     Convert(Box<ConvertArgs>),
     /// Write references to the stored chunks of a file, for readers of Zarr
+    #[cfg(feature = "zarr")]
     #[command(long_about = refs::LONG_ABOUT)]
     Refs(Box<RefsArgs>),
     /// Check files and report every error with its place
@@ -229,6 +232,7 @@ impl Command {
             Command::Stats(args) => args.json,
             Command::Diff(args) => args.json,
             Command::Convert(args) => args.json,
+            #[cfg(feature = "zarr")]
             Command::Refs(args) => args.json,
             Command::Edit(args) => args.wants_json(),
             Command::Verify(args) => args.json,

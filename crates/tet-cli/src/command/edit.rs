@@ -7,9 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use tet_convert::{
-    AxisAppend, EditMode, EditOptions, FileEdit, Format, OpenOptions, Opened, Origin,
-    UnsupportedChoice, check_edits, datasets_named, kept_by, redims, relabels, renames,
-    with_followers,
+    AxisAppend, EditMode, EditOptions, FileEdit, OpenOptions, Opened, Origin, UnsupportedChoice,
+    check_edits, datasets_named, kept_by, redims, relabels, renames, with_followers,
 };
 use tet_file::AttrValue;
 use tet_io::{Output, Progress, Publish};
@@ -211,10 +210,11 @@ fn attrs(
         Some(name) => datasets_named(catalog, name)?.into_iter().map(Some).collect(),
         None => vec![None],
     };
-    // Keys with dots lead into the metadata of messages.
-    let has_key = |attrs: &BTreeMap<String, AttrText>| match opened.format {
-        Format::TENSOGRAM => info::has_key(attrs, key),
-        _ => attrs.contains_key(key),
+    let editor = tet_convert::container(opened.format).and_then(|it| it.editor());
+    let is_nested = editor.is_some_and(|it| it.has_nested_keys());
+    let has_key = |attrs: &BTreeMap<String, AttrText>| match is_nested {
+        true => info::has_key(attrs, key),
+        false => attrs.contains_key(key),
     };
     let has = |target: &Option<usize>| match target {
         Some(at) => catalog.datasets().get(*at).is_some_and(|it| has_key(&it.attrs)),

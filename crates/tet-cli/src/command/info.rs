@@ -224,12 +224,12 @@ fn write_title(contents: &Contents, context: &mut Context<'_>) -> Result<()> {
     let digests = digests(opened);
     let files = match opened.catalog.shard_count() {
         0 => String::new(),
-        // The first part of a model is a file of tensors as the others are.
-        1.. if opened.format == Format::GGUF => {
-            let count = opened.catalog.shard_count().saturating_add(1);
+        others => {
+            // An index has no datasets of its own; the first part of a model has.
+            let is_part = opened.catalog.datasets().iter().any(|it| it.listed_in.is_none());
+            let count = others.saturating_add(usize::from(is_part));
             format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file"))
         }
-        count => format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file")),
     };
     // Of a hierarchy whose chunks are files on a server they are not looked up.
     let is_part = is_far(opened) && stored.iter().any(|it| it.stored_len.is_none());
@@ -271,13 +271,10 @@ fn write_faults(contents: &Contents, context: &mut Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The version of the container, if it has one.
+/// The version of a `.tet` file.
 fn version(opened: &Opened) -> String {
-    match (opened.tet.as_ref().map(TetFile::version), opened.format) {
-        (Some(version), _) => format!(" version {version}"),
-        (None, Format::NPY) => " version 1".to_owned(),
-        (None, _) => String::new(),
-    }
+    let version = opened.tet.as_ref().map(TetFile::version);
+    version.map(|version| format!(" version {version}")).unwrap_or_default()
 }
 
 /// The version of another container; 1 if it has none.

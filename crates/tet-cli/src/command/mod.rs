@@ -13,6 +13,7 @@ pub(crate) mod info;
 pub(crate) mod man;
 pub(crate) mod plot;
 pub(crate) mod query;
+#[cfg(feature = "zarr")]
 pub(crate) mod refs;
 pub(crate) mod repair;
 pub(crate) mod series;

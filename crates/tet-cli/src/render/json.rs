@@ -7,6 +7,7 @@ mod edit;
 mod explain;
 mod info;
 mod query;
+#[cfg(feature = "zarr")]
 mod refs;
 mod repair;
 mod stats;
@@ -36,6 +37,7 @@ pub(crate) use query::{
     GroupShape, OneOrMany, PlanShape, QueryAnswer, SelectionShape, StatisticsShape, ValuesShape,
     WindowShape, WrittenShape,
 };
+#[cfg(feature = "zarr")]
 pub(crate) use refs::{Referenced, Sidecar};
 pub(crate) use repair::{ChangedPartShape, DigestShape, EditShape, LostShape, Repaired, SpanShape};
 pub(crate) use stats::{BinsShape, DatasetStats, OnlyShape, QuartilesShape, Stats};

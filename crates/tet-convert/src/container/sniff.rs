@@ -2,6 +2,7 @@
 
 use tet_io::Source;
 
+use super::left_out;
 use super::table::containers;
 use crate::{Format, Result};
 use tet_container::Head;
@@ -30,7 +31,15 @@ pub fn sniff(source: &Source) -> Result<Format> {
                 return Ok(container.format());
             }
         }
-        return Ok(last.format());
+        // The one whose files need nothing else may be left out of the build.
+        let other = left_out::of_name(source, &bytes).or_else(|| left_out::of_bytes(&bytes));
+        return match other {
+            Some(other) if !last.matches(&head)? => Ok(other),
+            _ => Ok(last.format()),
+        };
+    }
+    if let Some(format) = left_out::of_bytes(&bytes).or_else(|| left_out::of_name(source, &bytes)) {
+        return Ok(format);
     }
     for container in containers.into_iter().rev() {
         if container.matches(&head)? {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
-use super::{tet, tets};
+use super::{left_out, tet, tets};
 use crate::{Error, Format, Note, Result};
 use tet_container::others::of_suffix;
 use tet_container::{Container, Writer};
@@ -131,8 +131,10 @@ pub fn writable(path: &Path) -> Result<(Format, &'static dyn Writer)> {
         return Ok((format, writer));
     }
     let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let known = left_out::of_suffix(&name).or_else(|| of_suffix(suffix));
     let path = path.to_path_buf();
-    Err(match (found, of_suffix(suffix)) {
+    Err(match (found, known) {
         (Some(it), _) => Error::NotWritable { path, format: it.format(), is_read: true },
         (None, Some(format)) => Error::NotWritable { path, format, is_read: false },
         (None, None) => Error::UnknownTarget { path, suffixes: written_suffixes() },

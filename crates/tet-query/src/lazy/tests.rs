@@ -266,7 +266,8 @@ fn what_is_computed_is_what_a_loop_computes() {
         for (nth, dtype) in DTYPES.into_iter().enumerate() {
             let stored = [Stored::Raw, Stored::Whole][nth % 2];
             let world = of_numbers(dtype, shape, chunk_shape, stored);
-            for slab in slabs(shape, |number| number % every == nth) {
+            // Several methods look at each: a fourth of the slabs that others look at.
+            for slab in slabs(shape, |number| number % (4 * every) == nth) {
                 for subset in 0..1_usize << shape.len() {
                     let axes = (0..shape.len()).filter(|axis| subset >> axis & 1 == 1).collect();
                     let axes = if subset == 0 { Axes::All } else { Axes::Some(axes) };

@@ -33,6 +33,10 @@ impl Editor for Tensogram {
         &[Rename, Attr, Dims, Labels, Append, Repack]
     }
 
+    fn has_nested_keys(&self) -> bool {
+        true
+    }
+
     fn edit(
         &self,
         opened: &Opened,
