@@ -11,7 +11,7 @@ use super::catalog;
 use super::rule;
 use super::sum::{Sum, is_same};
 use super::unit::{self, Unit, Units};
-use tet_container::read::chunk_check::{DecodedTotal, check_chunks};
+use tet_container::read::chunk_check::{ChunkRules, DecodedTotal, check_chunks};
 use tet_container::{Error, Result};
 
 /// Checks a file. Data without a sum are read, so that a disk that cannot read them is noticed.
@@ -86,9 +86,10 @@ fn tiles(
         }
         // The sum of all of its data is compared with the others.
         let dataset = Dataset { index, ..catalog::dataset(unit, source, None) };
-        let how = (options, &rule::TILE_DECODES, &rule::LIMIT_TILE);
+        let rules =
+            ChunkRules { options, decodes: &rule::TILE_DECODES, too_long: &rule::LIMIT_TILE };
         let mut of_tiles = ForeignSeen::default();
-        check_chunks(&dataset, how, findings, (&mut of_tiles, &mut total))?;
+        check_chunks(&dataset, rules, findings, &mut of_tiles, &mut total)?;
         let more = of_tiles.chunk_count.saturating_sub(1);
         seen.chunk_count = seen.chunk_count.saturating_add(more);
         let others = seen.decoded_len.saturating_sub(unit.data_len);

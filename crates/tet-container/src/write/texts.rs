@@ -88,7 +88,8 @@ pub fn for_each_chunk(
 pub fn filled<T: Clone>(
     dataset: &Dataset,
     items: Vec<T>,
-    (extents, chunk_shape): (&[u64], &[u64]),
+    extents: &[u64],
+    chunk_shape: &[u64],
     fill: T,
 ) -> Result<Vec<T>> {
     if extents == chunk_shape {
@@ -128,6 +129,11 @@ impl<'d> TextCounts<'d> {
     /// No texts of the dataset yet.
     pub const fn new(dataset: &'d Dataset) -> TextCounts<'d> {
         TextCounts { dataset, replaced: 0, cut: 0 }
+    }
+
+    /// The dataset.
+    pub const fn dataset(&self) -> &'d Dataset {
+        self.dataset
     }
 
     /// Counts some texts.
