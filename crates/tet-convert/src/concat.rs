@@ -186,8 +186,7 @@ impl TextChunks for JoinedTexts {
                 all.extend(texts.by_ref().take(*run));
             }
         }
-        let chunk_shape = self.grid.chunk_shape();
-        texts::filled(&self.parts[0], all, &extents, chunk_shape, String::new())
-            .map_err(|_| limit())
+        let chunk = self.grid.chunk_shape();
+        texts::filled(&self.parts[0], all, &extents, chunk, String::new()).map_err(|_| limit())
     }
 }

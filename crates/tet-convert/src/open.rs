@@ -21,11 +21,8 @@ use tet_container::read::set::part_note;
 /// # Examples
 ///
 /// ```no_run
-/// use tet_convert::{OpenOptions, OpenedFile, open};
-///
-/// let path = "may.nc".as_ref();
-/// let opened = open(path, &OpenOptions::default())?;
-/// let file = OpenedFile { path, opened: &opened };
+/// let (path, opened) = ("may.nc", tet_convert::open("may.nc", &Default::default())?);
+/// let file = tet_convert::OpenedFile { path: path.as_ref(), opened: &opened };
 /// # Ok::<(), tet_convert::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]

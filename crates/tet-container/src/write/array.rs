@@ -159,7 +159,7 @@ fn texts_to(
     counts: &mut TextCounts<'_>,
     out: &mut dyn Write,
 ) -> Result<Integrity> {
-    let (dataset, shape) = (counts.dataset(), slab.kept_shape());
+    let (dataset, shape) = (counts.dataset, slab.kept_shape());
     let mut form = match encoding {
         Encoding::Csv | Encoding::Tsv => {
             let delimiter = encoding.delimiter();

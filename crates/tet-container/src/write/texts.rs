@@ -120,7 +120,7 @@ pub fn filled<T: Clone>(
 /// Counts the texts of a dataset that are not all of what they were, or will not be.
 #[derive(Debug)]
 pub struct TextCounts<'d> {
-    dataset: &'d Dataset,
+    pub(super) dataset: &'d Dataset,
     replaced: u64,
     cut: u64,
 }
@@ -129,11 +129,6 @@ impl<'d> TextCounts<'d> {
     /// No texts of the dataset yet.
     pub const fn new(dataset: &'d Dataset) -> TextCounts<'d> {
         TextCounts { dataset, replaced: 0, cut: 0 }
-    }
-
-    /// The dataset.
-    pub const fn dataset(&self) -> &'d Dataset {
-        self.dataset
     }
 
     /// Counts some texts.

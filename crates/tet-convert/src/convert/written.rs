@@ -189,9 +189,8 @@ pub(crate) fn taken(
         _ => None,
     };
     let lost: Vec<(String, &str)> = conversion.notes.iter().filter_map(lost).collect();
-    if let Some((_, what)) =
-        lost.first().filter(|_| options.unsupported == UnsupportedChoice::Refused)
-    {
+    let is_refused = options.unsupported == UnsupportedChoice::Refused;
+    if let Some((_, what)) = lost.first().filter(|_| is_refused) {
         let names: Vec<String> = lost.iter().map(|(name, _)| format!("{name:?}")).collect();
         let what = format!(
             ".{encoding} files cannot hold {what}: {}; --skip-unsupported leaves them out, and so does --exclude",

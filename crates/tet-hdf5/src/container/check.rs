@@ -45,11 +45,8 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
                     seen.dataset_count += 1;
                     continue;
                 }
-                let rules = ChunkRules {
-                    options,
-                    decodes: &rule::PAYLOAD_DECODES,
-                    too_long: &rule::LIMIT_CHUNK,
-                };
+                let (decodes, too_long) = (&rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
+                let rules = ChunkRules { options, decodes, too_long };
                 check_chunks(dataset, rules, &mut findings, &mut seen, &mut total)?;
             }
             catalog.check_unchanged()?;

@@ -60,11 +60,8 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         |dataset: &Dataset, findings: &mut ForeignFindings<'_>| -> Result<()> {
             // What is wrong with metadata was found above.
             if !dataset.dtype_name.is_empty() || dataset.why().is_none() || dataset.is_text() {
-                let rules = ChunkRules {
-                    options,
-                    decodes: &rule::PAYLOAD_DECODES,
-                    too_long: &rule::LIMIT_CHUNK,
-                };
+                let (decodes, too_long) = (&rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
+                let rules = ChunkRules { options, decodes, too_long };
                 check_chunks(dataset, rules, findings, &mut seen, &mut total)?;
             } else {
                 seen.dataset_count += 1;

@@ -11,9 +11,6 @@ use crate::Result;
 use tet_container::write::bands::Bands;
 
 /// The chunks of a lazy array as the dataset that `spec` declares has them; scratch files are in this folder.
-///
-/// # Errors
-/// The array is not that of its checksum, or memory cannot hold a chunk.
 pub(crate) fn bands<'l>(
     lazy: &'l LazyArray,
     spec: &DatasetSpec,
@@ -27,9 +24,6 @@ pub(crate) fn bands<'l>(
 }
 
 /// Writes chunks as dataset `id`.
-///
-/// # Errors
-/// They cannot be read or written.
 pub(crate) fn write(
     mut bands: Bands<'_>,
     id: usize,
