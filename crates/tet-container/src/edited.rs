@@ -19,7 +19,7 @@ pub fn unfit(what: impl Into<String>) -> Error {
 ///
 /// # Errors
 /// A dataset or an attribute that was to stay is another one or is gone, and which.
-pub fn check(old: &Opened, edits: &[FileEdit], (new, types): (Catalog, AttrTypes)) -> Result<()> {
+pub fn check(old: &Opened, edits: &[FileEdit], new: Catalog, types: AttrTypes) -> Result<()> {
     let new = typed(new.viewed(to_logical), types);
     let mut names = BTreeMap::new();
     for edit in edits {
@@ -29,18 +29,18 @@ pub fn check(old: &Opened, edits: &[FileEdit], (new, types): (Catalog, AttrTypes
             _ => {}
         }
     }
-    let found: BTreeMap<&str, &Dataset> =
+    let by_name: BTreeMap<&str, &Dataset> =
         new.datasets().iter().map(|it| (it.name.as_str(), it)).collect();
     let mut count = 0;
     for dataset in old.catalog.datasets() {
         let name = names.get(&dataset.index).copied().unwrap_or(Some(&dataset.name));
         let Some(name) = name else { continue };
         count += 1;
-        let is_same = found.get(name).is_some_and(|it| is_same(dataset, it, edits));
+        let is_same = by_name.get(name).is_some_and(|it| is_same(dataset, it, edits));
         if !is_same {
-            let of = &dataset.name;
+            let name = &dataset.name;
             return Err(unfit(format!(
-                "{of:?} would not be read from the new file as before: what it is linked to gets another name, or is removed"
+                "{name:?} would not be read from the new file as before: what it is linked to gets another name, or is removed"
             )));
         }
     }

@@ -23,8 +23,8 @@ use tet_file::write::{CodecChoice, WriteOptions};
 use tet_file::{DigestChoice, Metadata, Protection, TetFile};
 use tet_format::index::IndexRow;
 use tet_format::{Codec, DType, Grid};
-use tet_io::Source;
 use tet_io::publish::in_place;
+use tet_io::{Source, Stamp};
 use tet_query::{Dataset, Execution};
 
 pub use self::growing::AxisAppend;
@@ -38,13 +38,14 @@ use crate::container::{EditKind, EditMode, EditOptions, Rewritten, container, ho
 use crate::convert::taken;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
-use crate::open::{document_of, of_several, open};
+use crate::merge::FileDataset;
+use crate::open::{OpenedFile, document_of, of_several, open};
 use crate::{Error, Format, Note, Result};
 use tet_container::model::cf::Decoding;
 use tet_container::model::logical::to_physical;
 use tet_container::read::opened::{OpenOptions, Opened, path_of};
 use tet_container::write::bands::Bands;
-use tet_container::write::conversion::UnsupportedChoice;
+use tet_container::write::conversion::{ConvertOptions, UnsupportedChoice};
 use tet_container::write::file::folder_of;
 use tet_container::write::stream;
 
@@ -95,24 +96,47 @@ pub fn append(
             input.catalog = Decoding::default().compared(input.catalog.clone());
         }
     }
-    let growing = growing(&opened, asked, &inputs)?;
+    let inputs = &OpenedFile::all(&inputs);
+    let growing = growing(&opened, asked, inputs)?;
     for it in &growing {
         if let Some(labels) = it.dataset.coords.get(&it.axis) {
             it.more_labels(asked.axis, labels)?;
         }
-        notes.extend(it.check_coordinates((file, asked.axis), NOT_AGAIN, how)?);
+        notes.extend(it.check_coordinates(file, asked.axis, NOT_AGAIN, how)?);
     }
-    check_fixed((file, &opened), (asked, &growing), &inputs, how)?;
+    check_fixed(OpenedFile { path: file, opened: &opened }, &growing, asked, inputs, how)?;
     let changes = growing.iter().map(change).collect();
     let mut report = EditReport::new(&opened, editor, changes)?;
     report.notes.extend(notes);
+    let request = Request { asked, inputs, options, how };
     let written = match &opened.tet {
-        Some(tet) => in_tet((tet, &folder), &growing, (asked, &inputs), (options, how)),
-        None => rewritten((&opened, editor), &growing, (asked, &inputs), (options, how)),
+        Some(tet) => in_tet(tet, &folder, &growing, &request),
+        None => rewritten(&opened, editor, &growing, &request),
     };
     // An error of an input names it.
     report.finish(written.map_err(|error| error.in_file(file))?);
     Ok(report)
+}
+
+/// An append, with the files that are appended.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    asked: &'a AxisAppend<'a>,
+    inputs: &'a [OpenedFile<'a>],
+    options: &'a EditOptions,
+    how: &'a Execution,
+}
+
+impl Request<'_> {
+    /// Checks that the files are those that were opened.
+    fn check_unchanged(&self) -> Result<()> {
+        Ok(self.inputs.iter().try_for_each(|it| it.opened.catalog.check_unchanged())?)
+    }
+
+    /// The states of the files when they were opened.
+    fn stamps(&self) -> impl Iterator<Item = Stamp> {
+        self.inputs.iter().flat_map(|it| it.opened.catalog.stamps())
+    }
 }
 
 /// How files are opened whose elements are read in order; scratch files are in this folder.
@@ -155,10 +179,13 @@ fn taken_inputs<'a>(
             first.catalog.find_all(name).map_err(|error| Error::from(error).in_file(path))?;
         }
     }
+    let mut options =
+        ConvertOptions { unsupported: asked.unsupported, ..ConvertOptions::default() };
+    options.tet.include = asked.datasets.to_vec();
+    options.tet.exclude = asked.exclude.to_vec();
     let mut all = Vec::new();
     for (path, input) in inputs {
-        let choice = (asked.datasets, asked.exclude, asked.unsupported);
-        let taken = taken(input, (format, writer), choice, how);
+        let taken = taken(input, format, writer, &options, how);
         let (input, of_input) = taken.map_err(|error| error.in_file(path))?;
         all.push((path, input));
         for note in of_input {
@@ -180,11 +207,12 @@ fn change(growing: &Growing<'_>) -> (usize, DatasetChange) {
 
 /// Writes a `.tet` file that grew, unless it is only planned.
 fn in_tet(
-    (tet, folder): (&TetFile, &Path),
+    tet: &TetFile,
+    folder: &Path,
     growing: &[Growing<'_>],
-    (asked, inputs): (&AxisAppend<'_>, &[(&Path, Opened)]),
-    (options, how): (&EditOptions, &Execution),
+    request: &Request<'_>,
 ) -> Result<Option<Rewritten>> {
+    let Request { asked, options, how, .. } = *request;
     let mut metadata = tet.metadata().clone();
     let mut growths = Vec::new();
     for it in growing {
@@ -199,12 +227,13 @@ fn in_tet(
     let regions = RegionOptions { threads: how.threads, memory: how.memory_budget };
     let writer = RegionWriter::scratch(folder, &plan, Some(base.clone()), regions)?;
     for it in growing {
-        write_parts(it, &writer, (&plan, it.dataset.index), extent(it.dataset, it.axis), how)?;
+        let rows = RowWriter { writer: &writer, plan: &plan, id: it.dataset.index, axis: it.axis };
+        rows.write_parts(it, extent(it.dataset, it.axis), how)?;
     }
-    inputs.iter().try_for_each(|(_, input)| input.catalog.check_unchanged())?;
+    request.check_unchanged()?;
     let history = history(tet.history(), asked, options);
     let target = asked.output.unwrap_or(&file);
-    let options = write_options(tet, inputs, asked, options);
+    let options = write_options(tet, request);
     let progress = how.progress.begin(0);
     let part = writer.to_part()?;
     let published = publish(&plan, &[part], Some(&base), target, &options, &history, &progress)?;
@@ -226,56 +255,55 @@ fn grow_labels(growing: &Growing<'_>, metadata: &mut Metadata) -> Result<()> {
     Ok(())
 }
 
-/// Writes what the inputs have of a dataset as dataset `id` of a plan, from position `at` of the axis on.
-fn write_parts(
-    growing: &Growing<'_>,
-    writer: &RegionWriter,
-    place: (&FilePlan, usize),
-    mut at: u64,
-    how: &Execution,
-) -> Result<()> {
-    for &(_, part) in &growing.parts {
-        write(writer, place, (growing.axis, at), part, how)?;
-        at = at.saturating_add(extent(part, growing.axis));
-    }
-    Ok(())
+/// Writes rows of dataset `id` of a plan, along an axis.
+struct RowWriter<'w> {
+    writer: &'w RegionWriter,
+    plan: &'w FilePlan,
+    id: usize,
+    axis: usize,
 }
 
-/// Writes the elements of a dataset of an input from position `at` of the axis on.
-fn write(
-    writer: &RegionWriter,
-    (plan, id): (&FilePlan, usize),
-    (axis, at): (usize, u64),
-    part: &Dataset,
-    how: &Execution,
-) -> Result<()> {
-    let physical = to_physical(part, "tet", |dtype: DType| dtype.tet_tag().is_some())?;
-    let lazy = stream::whole(&physical.view)?;
-    let misfit = || unfit(format!("{:?} is stored in another way", part.name));
-    let spec = plan.datasets().get(id).ok_or_else(misfit)?.spec();
-    let chunk_shape = spec.chunk_shape.clone();
-    if spec.dtype != physical.stored || lazy.shape().rank() != chunk_shape.rank() {
-        return Err(misfit());
-    }
-    let grid = Grid::new(lazy.shape().clone(), chunk_shape.clone()).ok_or_else(misfit)?;
-    let reading = how.silent();
-    lazy.check_seal(&reading)?;
-    let mut bands = Bands::new(&lazy, chunk_shape.clone(), physical.stored, &reading, None)?;
-    let (mut coord, mut extents) = (vec![0; grid.rank()], vec![0; grid.rank()]);
-    let mut elements = Vec::new();
-    for _ in 0..grid.chunk_count() {
-        grid.extents(&coord, &mut extents);
-        elements.clear();
-        bands.fill(&coord, &extents, &mut elements)?;
-        let starts = coord.iter().zip(chunk_shape.iter()).map(|(&at, &len)| at.saturating_mul(len));
-        let mut start: Vec<u64> = starts.collect();
-        if let Some(first) = start.get_mut(axis) {
-            *first = first.saturating_add(at);
+impl RowWriter<'_> {
+    /// Writes the elements that the inputs have of a dataset, from row `at` on.
+    fn write_parts(&self, growing: &Growing<'_>, mut at: u64, how: &Execution) -> Result<()> {
+        for FileDataset { dataset, .. } in &growing.parts {
+            self.write(dataset, at, how)?;
+            at = at.saturating_add(extent(dataset, self.axis));
         }
-        writer.write(id, &start, &extents, &elements, &how.progress)?;
-        grid.advance(&mut coord);
+        Ok(())
     }
-    Ok(())
+
+    /// Writes the elements of a dataset, from row `at` on.
+    fn write(&self, part: &Dataset, at: u64, how: &Execution) -> Result<()> {
+        let physical = to_physical(part, "tet", |dtype: DType| dtype.tet_tag().is_some())?;
+        let lazy = stream::whole(&physical.view)?;
+        let misfit = || unfit(format!("{:?} is stored in another way", part.name));
+        let spec = self.plan.datasets().get(self.id).ok_or_else(misfit)?.spec();
+        let chunk_shape = spec.chunk_shape.clone();
+        if spec.dtype != physical.stored || lazy.shape().rank() != chunk_shape.rank() {
+            return Err(misfit());
+        }
+        let grid = Grid::new(lazy.shape().clone(), chunk_shape.clone()).ok_or_else(misfit)?;
+        let reading = how.silent();
+        lazy.check_seal(&reading)?;
+        let mut bands = Bands::new(&lazy, chunk_shape.clone(), physical.stored, &reading, None)?;
+        let (mut coord, mut extents) = (vec![0; grid.rank()], vec![0; grid.rank()]);
+        let mut elements = Vec::new();
+        for _ in 0..grid.chunk_count() {
+            grid.extents(&coord, &mut extents);
+            elements.clear();
+            bands.fill(&coord, &extents, &mut elements)?;
+            let starts =
+                coord.iter().zip(chunk_shape.iter()).map(|(&at, &len)| at.saturating_mul(len));
+            let mut start: Vec<u64> = starts.collect();
+            if let Some(first) = start.get_mut(self.axis) {
+                *first = first.saturating_add(at);
+            }
+            self.writer.write(self.id, &start, &extents, &elements, &how.progress)?;
+            grid.advance(&mut coord);
+        }
+        Ok(())
+    }
 }
 
 /// The codec of new chunks: zstd if the file has such chunks.
@@ -287,16 +315,11 @@ fn codec_of(tet: &TetFile) -> Result<CodecChoice> {
     Ok(if is_zstd { CodecChoice::Zstd { level: LEVEL } } else { CodecChoice::Raw })
 }
 
-fn write_options(
-    tet: &TetFile,
-    inputs: &[(&Path, Opened)],
-    asked: &AxisAppend<'_>,
-    options: &EditOptions,
-) -> WriteOptions {
+fn write_options(tet: &TetFile, request: &Request<'_>) -> WriteOptions {
+    let Request { asked, options, .. } = *request;
     let stamp = tet.source().stamp();
     let in_place = in_place(tet.source()).filter(|_| asked.output.is_none());
     let (overwrite, version) = in_place.unwrap_or((options.publish.force, None));
-    let stamps = inputs.iter().flat_map(|(_, input)| input.catalog.stamps());
     let digests = match tet.protection() {
         Protection::Digests(_) => DigestChoice::Written,
         _ => DigestChoice::Left,
@@ -307,7 +330,7 @@ fn write_options(
         sync: options.publish.sync,
         overwrite,
         version,
-        inputs: stamps.chain(stamp).collect(),
+        inputs: request.stamps().chain(stamp).collect(),
         ..WriteOptions::default()
     }
 }

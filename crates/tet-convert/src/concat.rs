@@ -7,13 +7,14 @@
 //! Nothing is copied: elements and texts are read as they are written.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tet_format::Grid;
 use tet_query::{Computed, Dataset, Elements, Execution, Hyperslab, TextChunks, Texts};
 
 use crate::append::{AxisAppend, GIVE_IN_ORDER, Growing, check_fixed, growing, unfit};
+use crate::open::OpenedFile;
 use crate::stack::bits;
 use crate::{Error, Result};
 use tet_container::model::logical::{CHAR, to_logical, to_physical};
@@ -34,25 +35,25 @@ pub(crate) fn joined_files(
     let Some((path, first)) = files.pop() else {
         return Err(Error::NoDatasets { encoding: "several files" });
     };
-    let (paths, others): (Vec<PathBuf>, Vec<Opened>) = others.into_iter().unzip();
-    let others: Vec<(&Path, Opened)> = paths.iter().map(PathBuf::as_path).zip(others).collect();
+    let others = OpenedFile::all(&others);
     let asked = AxisAppend { axis, ..AxisAppend::default() };
     let growing = growing(&first, &asked, &others).map_err(of_joining)?;
-    check_fixed((&path, &first), (&asked, &growing), &others, how).map_err(of_joining)?;
+    let file = OpenedFile { path: &path, opened: &first };
+    check_fixed(file, &growing, &asked, &others, how).map_err(of_joining)?;
     let mut joined = BTreeMap::new();
     let mut gaps = Vec::new();
     for it in &growing {
-        let part = it.check_coordinates((&path, axis), GIVE_IN_ORDER, how).and_then(|notes| {
+        let part = it.check_coordinates(&path, axis, GIVE_IN_ORDER, how).and_then(|notes| {
             gaps.extend(notes);
             of_parts(it, axis, how)
         });
         joined.insert(it.dataset.index, part.map_err(of_joining)?);
     }
-    let sources = others.iter().flat_map(|(_, it)| {
+    let sources = others.iter().flat_map(|OpenedFile { opened: it, .. }| {
         std::iter::once(it.catalog.source()).chain(it.catalog.shards()).cloned()
     });
     let sources = first.catalog.shards().iter().cloned().chain(sources).collect();
-    let notes = others.iter().flat_map(|(_, it)| it.notes.iter().cloned());
+    let notes = others.iter().flat_map(|it| it.opened.notes.iter().cloned());
     let notes = first.notes.iter().cloned().chain(notes).chain(gaps).collect();
     let catalog = first.catalog.clone().with_shards(sources);
     let catalog = catalog.viewed(|dataset| joined.remove(&dataset.index).unwrap_or(dataset));
@@ -72,7 +73,7 @@ fn of_parts(growing: &Growing<'_>, axis: &str, how: &Execution) -> Result<Datase
     let Growing { dataset, axis: number, .. } = growing;
     let is_text = dataset.is_text();
     let parts: Vec<&Dataset> =
-        std::iter::once(*dataset).chain(growing.parts.iter().map(|(_, part)| *part)).collect();
+        std::iter::once(*dataset).chain(growing.parts.iter().map(|part| part.dataset)).collect();
     let joined = match &dataset.text {
         Some(Texts::Elements { bytes, elements }) if bytes.dtype_name == CHAR => {
             let stored: Vec<&Dataset> = parts.iter().map(|it| it.stored()).collect();
@@ -185,7 +186,7 @@ impl TextChunks for JoinedTexts {
                 all.extend(texts.by_ref().take(*run));
             }
         }
-        let shapes = (&extents[..], self.grid.chunk_shape().as_slice());
-        texts::filled(&self.parts[0], all, shapes, String::new()).map_err(|_| limit())
+        let chunk = self.grid.chunk_shape();
+        texts::filled(&self.parts[0], all, &extents, chunk, String::new()).map_err(|_| limit())
     }
 }

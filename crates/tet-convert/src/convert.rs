@@ -236,9 +236,9 @@ fn written(
     combining: Combining<'_>,
     options: &ConvertOptions,
 ) -> Result<ImportReport> {
-    let (target, writer) = writable(options.output_name(output))?;
+    let (_, writer) = writable(options.output_name(output))?;
     let Combined { opened, decoded_by, damaged, mut notes } =
-        combined(inputs, output, (combining, writer.can()), options)?;
+        combined(inputs, output, combining, writer.can(), options)?;
     let options = &match inputs {
         [_] if options.stack.is_none() => options.clone(),
         // The datasets are those that are asked for.
@@ -246,10 +246,10 @@ fn written(
     };
     let (options, can) = (&of_output(&opened, output, options)?, writer.can());
     let execution = options.execution.silent();
-    let mut opened = labeled(opened, can, (&options.tet, &execution), &mut notes)?;
+    let mut opened = labeled(opened, can, &options.tet, &execution, &mut notes)?;
     let mut results = Vec::new();
     if let Some(text) = &options.select {
-        (opened.catalog, results) = selected(opened.catalog, text, (options, can), &mut notes)?;
+        (opened.catalog, results) = selected(opened.catalog, text, options, can, &mut notes)?;
         // The text of one position labels no axis any longer.
         let labels = |at: &usize| opened.catalog.at(*at).is_some_and(|it| it.shape().len() == 1);
         opened.labels.retain(labels);
@@ -265,7 +265,7 @@ fn written(
     computed.iter().try_for_each(|it| it.lazy().check_seal(&execution))?;
     opened.catalog = pruned(opened.catalog, &options.tet, can, &mut notes)?;
     let (opened, options) = with_new_names(opened, options)?;
-    let report = write_labeled(opened, output, (target, writer), (&options, None), notes);
+    let report = write_labeled(opened, output, &options, None, notes);
     let mut report = report?;
     report.notes.extend(damaged.iter().filter_map(Damage::note));
     Ok(with_decoding(with_block_types(report, &blocks), &decoded_by))
@@ -323,7 +323,8 @@ struct Combined {
 fn combined(
     inputs: &[Input<'_>],
     output: &Path,
-    (combining, can): (Combining<'_>, Capabilities),
+    combining: Combining<'_>,
+    can: Capabilities,
     options: &ConvertOptions,
 ) -> Result<Combined> {
     let (mut files, mut decoded_by, mut notes) = (Vec::new(), DecodedBy::new(), Vec::new());
@@ -351,7 +352,7 @@ fn combined(
         }
         notes.extend(of_file);
         if options.damage == DamageChoice::Missing {
-            damaged.extend(salvaged(&mut opened, (options, can), &mut notes)?);
+            damaged.extend(salvaged(&mut opened, options, can, &mut notes)?);
         }
         files.push((input.0.to_path_buf(), opened));
     }
@@ -377,15 +378,16 @@ fn combined(
 /// left out.
 fn salvaged(
     opened: &mut Opened,
-    (options, can): (&ConvertOptions, Capabilities),
+    options: &ConvertOptions,
+    can: Capabilities,
     notes: &mut Vec<Note>,
 ) -> Result<Vec<Damage>> {
     let catalog = opened.catalog.clone();
     let read = read_of(&catalog, &options.tet, can)?;
     // Of several files each may have some of the datasets that the types are of.
     let dtypes = asked(&catalog, options).unwrap_or_default();
-    let how = (&options.tet, &options.execution);
-    let (catalog, damaged, lost) = with_missing(catalog, &read, &dtypes, how)?;
+    let (catalog, damaged, lost) =
+        with_missing(catalog, &read, &dtypes, &options.tet, &options.execution)?;
     opened.catalog = catalog;
     notes.extend(lost);
     notes.extend(opened.losses().next().map(|_| Note::damaged_parts()));

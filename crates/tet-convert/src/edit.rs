@@ -182,7 +182,7 @@ pub fn relabels(catalog: &Catalog, asked: &AxisLabels, how: &Execution) -> Resul
         let Some(axis) = axis.filter(|_| source != Some(dataset.index)) else { continue };
         let extent = dataset.shape().get(axis).copied().unwrap_or_default();
         let labels = match &asked.from {
-            LabelSource::Range(range) => of_range(range, (&dataset.name, &asked.axis), extent)?,
+            LabelSource::Range(range) => of_range(range, &dataset.name, &asked.axis, extent)?,
             _ => given.clone(),
         };
         if u64::try_from(labels.len()) != Ok(extent) {

@@ -60,7 +60,7 @@ pub use edit::report::{DatasetChange, EditReport};
 pub use edit::{
     check_edits, datasets_named, edit, kept_by, redims, relabels, renames, with_followers,
 };
-pub use open::{document_in, document_of, open, open_document, open_source};
+pub use open::{OpenedFile, document_in, document_of, open, open_document, open_source};
 #[cfg(feature = "zarr")]
 pub use refs::{
     EdgeChoice, ReferenceSet, RefsAddress, RefsOptions, RefsReport, StoredChunks,

@@ -27,6 +27,14 @@ const MERGED: &str = "several files";
 /// Attributes that `tet` sets itself in each file that it writes.
 const OWN_KEYS: [&str; 2] = ["tool", "library_version"];
 
+/// A dataset of one of several files.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileDataset<'c> {
+    /// The path of the file, for messages.
+    pub(crate) path: &'c Path,
+    pub(crate) dataset: &'c Dataset,
+}
+
 /// Several opened files as one, which has the datasets and attributes of all.
 ///
 /// A dataset that several files have is taken once, if its type, shape, axes, labels, attributes and values are the same.
@@ -225,13 +233,13 @@ pub(crate) fn differing_elements(
 /// They have not, or elements cannot be read.
 #[cfg(feature = "zarr")]
 pub(crate) fn check_same(
-    (path, dataset): (&Path, &Dataset),
-    (other_path, other): (&Path, &Dataset),
+    one: FileDataset<'_>,
+    other: FileDataset<'_>,
     how: &Execution,
 ) -> Result<()> {
-    match differing(dataset, other, how)? {
+    match differing(one.dataset, other.dataset, how)? {
         None => Ok(()),
-        Some(detail) => Err(differs("dataset", &dataset.name, detail, [path, other_path])),
+        Some(detail) => Err(differs("dataset", &one.dataset.name, detail, [one.path, other.path])),
     }
 }
 

@@ -16,6 +16,30 @@ use tet_container::others::OTHER_DOCUMENT;
 use tet_container::read::opened::{OpenOptions, Opened, path_of};
 use tet_container::read::set::part_note;
 
+/// A file that is open.
+///
+/// # Examples
+///
+/// ```no_run
+/// let (path, opened) = ("may.nc", tet_convert::open("may.nc", &Default::default())?);
+/// let file = tet_convert::OpenedFile { path: path.as_ref(), opened: &opened };
+/// # Ok::<(), tet_convert::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OpenedFile<'a> {
+    /// Its path, for messages.
+    pub path: &'a Path,
+    /// Its datasets.
+    pub opened: &'a Opened,
+}
+
+impl<'a> OpenedFile<'a> {
+    /// Files by their paths.
+    pub(crate) fn all<P: AsRef<Path>>(files: &'a [(P, Opened)]) -> Vec<OpenedFile<'a>> {
+        files.iter().map(|(path, opened)| OpenedFile { path: path.as_ref(), opened }).collect()
+    }
+}
+
 /// Opens the container at `path`, whose format follows from its content.
 ///
 /// A `.npy`, and a stored member of an `.npz`, is read in place, in either order of bytes and of axes.

@@ -40,9 +40,9 @@ use self::edges::{Edges, Sidecar};
 use self::joined::JoinedParts;
 use self::plan::{Planned, Planner};
 use crate::convert::conversion;
-use crate::open::{of_several, open};
+use crate::merge::FileDataset;
+use crate::open::{OpenedFile, of_several, open};
 use crate::{Error, Note, Result};
-use tet_container::read::opened::Opened;
 use tet_container::write::conversion::{Conversion, ConvertOptions, UnsupportedChoice};
 use tet_container::write::file::Counted;
 use tet_container::write::storage::PayloadCodec;
@@ -51,18 +51,13 @@ use tet_zarr::container::{self as zarr, ZARR_2, ZARR_3};
 /// Name of the document in messages.
 const ENCODING: &str = "a document of references";
 
-/// References to the chunks of an open file, which has this path, and of `others` behind it along the axis
-/// [`RefsOptions::concat`].
+/// References to the chunks of files that are open; several are one along the axis [`RefsOptions::concat`].
 ///
 /// # Errors
 /// [`Error::NoReferences`], or [`Error::Several`] of them, for datasets that readers of Zarr cannot read in place; files do
 /// not fit each other; elements that are copied cannot be read; [`EdgeChoice::Sidecar`], which is for
 /// [`write_references`].
-pub fn references(
-    input: (&Path, &Opened),
-    others: &[(&Path, Opened)],
-    options: &RefsOptions,
-) -> Result<ReferenceSet> {
+pub fn references(files: &[OpenedFile<'_>], options: &RefsOptions) -> Result<ReferenceSet> {
     let edges = match options.edges {
         EdgeChoice::Refused => Edges::Refused,
         EdgeChoice::Inline => Edges::Inline(0),
@@ -71,8 +66,8 @@ pub fn references(
             return Err(Error::Refs { what });
         }
     };
-    let (set, _) = made(input, others, options, edges)?;
-    check_unchanged(input.1, others)?;
+    let (set, _) = made(files, options, edges)?;
+    check_unchanged(files)?;
     Ok(set)
 }
 
@@ -102,10 +97,8 @@ pub fn write_references(
         let opened = if files.len() == 1 { opened } else { of_several(path, opened) };
         Ok((path.as_path(), opened?))
     });
-    let mut opened = opened.collect::<Result<Vec<_>>>()?;
-    let others = opened.split_off(opened.len().min(1));
-    let (path, first) = opened.first().ok_or(Error::NoDatasets { encoding: ENCODING })?;
-    Ok(publish_references((path, first), &others, output, options)?.1)
+    let opened = opened.collect::<Result<Vec<_>>>()?;
+    Ok(publish_references(&OpenedFile::all(&opened), output, options)?.1)
 }
 
 /// Writes references to files that are open; the references are returned too.
@@ -113,12 +106,11 @@ pub fn write_references(
 /// # Errors
 /// As [`write_references`].
 pub fn publish_references(
-    input: (&Path, &Opened),
-    others: &[(&Path, Opened)],
+    files: &[OpenedFile<'_>],
     output: &Path,
     options: &RefsOptions,
 ) -> Result<(ReferenceSet, RefsReport)> {
-    let inputs = catalogs(input.1, others).flat_map(Catalog::stamps).collect();
+    let inputs = catalogs(files).flat_map(Catalog::stamps).collect();
     let publish =
         Publish { force: options.overwrite, sync: options.sync, inputs, ..Publish::default() };
     let mut publisher = Publisher::begin(output, &publish)?;
@@ -131,13 +123,13 @@ pub fn publish_references(
             Edges::Sidecar(Box::new(Sidecar { file, path, len: 0 }))
         }
     };
-    let (set, edges) = made(input, others, options, edges)?;
+    let (set, edges) = made(files, options, edges)?;
     let mut out = Counted { out: BufWriter::new(publisher.file()), len: 0 };
     let written = set.write(&mut out).and_then(|()| out.flush());
     let output_len = out.len;
     drop(out);
     written.map_err(|error| Error::Io(publisher.write_fault(error)))?;
-    check_unchanged(input.1, others)?;
+    check_unchanged(files)?;
     let (stored_count, inlined_count) = set.chunk_counts();
     let (array_count, notes) = (set.array_count(), set.notes().to_vec());
     let mut report =
@@ -152,16 +144,13 @@ pub fn publish_references(
     Ok((set, report))
 }
 
-fn catalogs<'c>(
-    first: &'c Opened,
-    others: &'c [(&Path, Opened)],
-) -> impl Iterator<Item = &'c Catalog> {
-    std::iter::once(&first.catalog).chain(others.iter().map(|(_, opened)| &opened.catalog))
+fn catalogs<'c>(files: &[OpenedFile<'c>]) -> impl Iterator<Item = &'c Catalog> {
+    files.iter().map(|file| &file.opened.catalog)
 }
 
 /// Compares all files with those that were opened, once for all elements and places that were read.
-fn check_unchanged(first: &Opened, others: &[(&Path, Opened)]) -> Result<()> {
-    Ok(catalogs(first, others).try_for_each(Catalog::check_unchanged)?)
+fn check_unchanged(files: &[OpenedFile<'_>]) -> Result<()> {
+    Ok(catalogs(files).try_for_each(Catalog::check_unchanged)?)
 }
 
 /// The path of the file of edge chunks, absolute.
@@ -177,23 +166,22 @@ fn sidecar_path(output: &Path) -> Result<PathBuf> {
 
 /// The references, and what became of the edge chunks.
 fn made(
-    input: (&Path, &Opened),
-    others: &[(&Path, Opened)],
+    files: &[OpenedFile<'_>],
     options: &RefsOptions,
     edges: Edges,
 ) -> Result<(ReferenceSet, Edges)> {
+    let first = files.first().ok_or(Error::NoDatasets { encoding: ENCODING })?;
     let convert = &convert_options(options);
-    let mut of = conversion(input.1, &[], zarr::capabilities(), convert)?;
-    let files = || std::iter::once(input.1).chain(others.iter().map(|(_, opened)| opened));
+    let mut conversion = conversion(first.opened, &[], zarr::capabilities(), convert)?;
     if options.include.is_empty() && options.unsupported != UnsupportedChoice::Skipped {
-        files().try_for_each(Opened::check_complete)?;
+        files.iter().try_for_each(|it| it.opened.check_complete())?;
     }
-    of.notes.extend(files().flat_map(Opened::warning_notes));
+    conversion.notes.extend(files.iter().flat_map(|it| it.opened.warning_notes()));
     let joined = match &options.concat {
         Some(axis) => {
-            joined::of_files(input, others, (axis, &asked(&of, options)), &options.execution)?
+            joined::of_files(files, axis, &asked(&conversion, options), &options.execution)?
         }
-        None if others.is_empty() => Vec::new(),
+        None if files.len() == 1 => Vec::new(),
         None => {
             let what = "several files need an axis along which they are one".to_owned();
             return Err(Error::Refs { what });
@@ -201,15 +189,15 @@ fn made(
     };
     let execution = &options.execution;
     let mut planner = Planner { inline_len: options.inline_len, edges, execution };
-    let planned = planned(&mut planner, (input.0, &mut of), &joined, options)?;
+    let planned = planned(&mut planner, first.path, &mut conversion, &joined, options)?;
     let edges = planner.edges;
     let sidecar = match &edges {
         Edges::Sidecar(sidecar) => Some(sidecar.path.as_path()),
         _ => None,
     };
-    let inputs = std::iter::once(input.0).chain(others.iter().map(|(path, _)| *path));
-    let mut book = AddressBook::new(&options.address, inputs.chain(sidecar));
-    let set = drafted(of, planned, &mut book, convert)?;
+    let paths = files.iter().map(|file| file.path);
+    let mut book = AddressBook::new(&options.address, paths.chain(sidecar));
+    let set = drafted(conversion, planned, &mut book, convert)?;
     Ok((set, edges))
 }
 
@@ -241,12 +229,13 @@ fn convert_options(options: &RefsOptions) -> ConvertOptions {
 /// Datasets cannot have references and are not left out, or nothing else is there.
 fn planned<'c>(
     planner: &mut Planner<'_>,
-    (path, of): (&'c Path, &mut Conversion<'c>),
+    path: &'c Path,
+    conversion: &mut Conversion<'c>,
     joined: &[JoinedParts<'c>],
     options: &RefsOptions,
 ) -> Result<Vec<Planned>> {
     let (mut planned, mut faults) = (Vec::new(), Vec::new());
-    for &dataset in &of.datasets {
+    for &dataset in &conversion.datasets {
         planner.progress().check()?;
         if let Some(cause) = &dataset.fault {
             let (dataset, cause) = (dataset.name.clone(), Arc::clone(cause));
@@ -255,13 +244,16 @@ fn planned<'c>(
         }
         let grown = joined
             .iter()
-            .find(|it| it.parts.first().is_some_and(|(_, part)| part.index == dataset.index));
-        let found = match grown {
+            .find(|it| it.parts.first().is_some_and(|part| part.dataset.index == dataset.index));
+        let plan = match grown {
             Some(grown) => planner.plan(grown, true),
-            None => planner.plan(&JoinedParts { axis: 0, parts: vec![(path, dataset)] }, false),
+            None => {
+                let parts = vec![FileDataset { path, dataset }];
+                planner.plan(&JoinedParts { axis: 0, parts }, false)
+            }
         };
-        match found {
-            Ok(found) => planned.push(found),
+        match plan {
+            Ok(plan) => planned.push(plan),
             Err(error @ (Error::NoReferences { .. } | Error::Clipped { .. })) => {
                 faults.push((dataset.name.clone(), error));
             }
@@ -272,7 +264,7 @@ fn planned<'c>(
     if faults.is_empty() || is_skipped {
         let note =
             |(dataset, error): (String, Error)| Note::Skipped { dataset, why: error.to_string() };
-        of.notes.extend(faults.into_iter().map(note));
+        conversion.notes.extend(faults.into_iter().map(note));
         return Ok(planned);
     }
     let mut faults: Vec<Error> = faults.into_iter().map(|(_, error)| error).collect();

@@ -133,7 +133,7 @@ pub fn repack(
     (rules.tet.chunks, rules.codecs) = (how.chunks.clone(), how.codecs.clone());
     let rules = resolved(&catalog, &datasets, &rules)?;
     let base = BaseFile::new(tet)?;
-    let repacked = datasets.iter().map(|it| planned(it, (tet, &base), &rules));
+    let repacked = datasets.iter().map(|it| planned(it, tet, &base, &rules));
     let repacked = repacked.collect::<Result<Vec<Repacked<'_>>>>()?;
     let changed: Vec<&Repacked<'_>> = repacked.iter().filter(|it| it.codec.is_some()).collect();
     catalog.check_decoded(changed.iter().map(|it| it.dataset), &how.execution)?;
@@ -159,7 +159,8 @@ pub fn repack(
         };
         writer.set_codec(codec)?;
         let lazy = stream::whole(it.dataset)?;
-        chunks::write(&lazy, (id, &it.spec), &mut writer, (&reading, Some(&scratch)))?;
+        let bands = chunks::bands(&lazy, &it.spec, &reading, Some(&scratch))?;
+        chunks::write(bands, id, &mut writer, &reading.progress)?;
     }
     catalog.check_unchanged()?;
     options.progress.check()?;
@@ -177,7 +178,8 @@ pub fn repack(
 /// How a dataset is stored in the new file.
 fn planned<'c>(
     dataset: &'c Dataset,
-    (tet, base): (&TetFile, &BaseFile),
+    tet: &TetFile,
+    base: &BaseFile,
     rules: &ConvertOptions,
 ) -> Result<Repacked<'c>> {
     let name = &dataset.name;
@@ -188,7 +190,7 @@ fn planned<'c>(
     };
     let (shape, size) = (entry.grid.shape(), dtype.size().unwrap_or(1));
     let old = entry.grid.chunk_shape().clone();
-    let chunk_shape = match chunks_of(dataset, (shape, size), rules)? {
+    let chunk_shape = match chunks_of(dataset, shape, size, rules)? {
         AskedChunks::Kept => old.clone(),
         AskedChunks::Auto => chunking::auto(shape, size).into(),
         AskedChunks::Shape(chunk_shape) => chunk_shape.into(),

@@ -35,7 +35,8 @@ pub use self::axes::window_label;
 pub use self::catalog::ResultCatalog;
 pub use self::cells::reduced_array;
 pub use self::policy::WritePolicy;
-use tet_text::{csv, json};
+use tet_text::csv::labeled::LabeledLines;
+use tet_text::json;
 
 use crate::container::writable;
 use crate::convert::write_opened;
@@ -105,8 +106,8 @@ impl ResultCatalog {
         let has_attribute = can.attributes && !can.history;
         let catalog = if has_attribute { self.with_history() } else { self.catalog().clone() };
         let opened = Opened::new(format, catalog);
-        let how = (&convert, self.history.clone());
-        let report = write_opened(opened, output, (format, writer), how, self.notes.clone())?;
+        let (history, notes) = (self.history.clone(), self.notes.clone());
+        let report = write_opened(opened, output, &convert, history, notes)?;
         let mut notes = report.notes;
         // Who asks for elements alone knows that they come alone.
         if is_one && !can.attributes || options.layout == TextLayout::Bare {
@@ -136,7 +137,8 @@ impl ResultCatalog {
     /// The encoding is none of one array, or has no such dtype; the dataset cannot be read; `out` refuses the bytes.
     pub fn stream(
         &self,
-        (encoding, layout): (Encoding, TextLayout),
+        encoding: Encoding,
+        layout: TextLayout,
         execution: &Execution,
         out: &mut dyn Write,
     ) -> Result<Vec<Note>> {
@@ -147,11 +149,12 @@ impl ResultCatalog {
         if encoding != Encoding::Json {
             notes.retain(|note| !matches!(note, Note::NamesLeftOut { .. }));
         }
-        let of = (self.catalog(), main);
+        let catalog = self.catalog();
         notes.extend(match encoding {
-            Encoding::Json => json::write((&self.with_history(), main), layout, execution, out)?,
+            Encoding::Json => json::write(&self.with_history(), main, layout, execution, out)?,
             Encoding::Csv | Encoding::Tsv if layout != TextLayout::Bare => {
-                csv::labeled::write(of, (encoding, layout), execution, out)?
+                let lines = LabeledLines::new(catalog, main, encoding, layout, execution)?;
+                lines.write(execution, out)?
             }
             Encoding::Csv | Encoding::Tsv if main.is_text() => {
                 let slab = Hyperslab::whole(main.shape());

@@ -15,7 +15,7 @@ use tet_io::shown;
 use tet_query::{AttrText, Catalog, Computed, Dataset, Elements, Execution, LazyArray};
 
 use crate::container::holds_one;
-use crate::merge::differing;
+use crate::merge::{FileDataset, differing};
 use crate::{Error, Note, Result};
 use tet_container::model::attributes::{SCALAR_KEY, is_metadata, is_scalar};
 use tet_container::model::axes::dim_names;
@@ -51,7 +51,7 @@ pub(crate) fn stacked_files(
     // Metadata are compared before elements of coordinates are read.
     let mut all_parts = Vec::new();
     for dataset in first.catalog.datasets().iter().filter(is_chosen) {
-        let mut parts = vec![(first_path.as_path(), dataset)];
+        let mut parts = vec![FileDataset { path: first_path, dataset }];
         for (path, other) in &others {
             let part = match other.get(dataset.name.as_str()).map(Vec::as_slice) {
                 Some([part]) => *part,
@@ -63,7 +63,7 @@ pub(crate) fn stacked_files(
                 }
             };
             check_same(dataset, part, [first_path, path])?;
-            parts.push((path, part));
+            parts.push(FileDataset { path, dataset: part });
         }
         all_parts.push((dataset, parts));
     }
@@ -74,7 +74,7 @@ pub(crate) fn stacked_files(
             places.insert(dataset.index, datasets.len());
             datasets.push(dataset.clone());
         } else {
-            datasets.push(stacked(&parts, (axis, labels.as_deref()), &mut notes, how)?);
+            datasets.push(stacked(&parts, axis, labels.as_deref(), &mut notes, how)?);
         }
     }
     check_others(&files, is_chosen)?;
@@ -139,12 +139,14 @@ fn apart(name: &str, detail: &str, [first, second]: [&Path; 2]) -> Error {
 }
 
 /// Checks that the elements of a coordinate are the same in all files.
-fn check_equal(parts: &[(&Path, &Dataset)], how: &Execution) -> Result<()> {
-    let Some(((first, dataset), others)) = parts.split_first() else { return Ok(()) };
-    for (path, other) in others {
-        let other = Dataset { attrs: dataset.attrs.clone(), ..(*other).clone() };
+fn check_equal(parts: &[FileDataset<'_>], how: &Execution) -> Result<()> {
+    let Some((first, others)) = parts.split_first() else { return Ok(()) };
+    let dataset = first.dataset;
+    for other in others {
+        let paths = [first.path, other.path];
+        let other = Dataset { attrs: dataset.attrs.clone(), ..other.dataset.clone() };
         if let Some(detail) = differing(dataset, &other, how)? {
-            return Err(apart(&dataset.name, &format!("as a coordinate, {detail}"), [first, path]));
+            return Err(apart(&dataset.name, &format!("as a coordinate, {detail}"), paths));
         }
     }
     Ok(())
@@ -166,12 +168,13 @@ fn check_others(files: &[(PathBuf, Opened)], is_chosen: impl Fn(&&Dataset) -> bo
 
 /// Datasets of one name, type and shape as one, with a first axis more.
 fn stacked(
-    parts: &[(&Path, &Dataset)],
-    (axis, labels): (&str, Option<&[String]>),
+    parts: &[FileDataset<'_>],
+    axis: &str,
+    labels: Option<&[String]>,
     notes: &mut Vec<Note>,
     how: &Execution,
 ) -> Result<Dataset> {
-    let Some(&(_, first)) = parts.first() else {
+    let Some(&FileDataset { dataset: first, .. }) = parts.first() else {
         return Err(Error::NoDatasets { encoding: STACKED });
     };
     let refuse = |why: String| Error::Stack { dataset: first.name.clone(), why };
@@ -179,8 +182,8 @@ fn stacked(
         return Err(refuse(format!("it has an axis {axis:?} already")));
     }
     let mut lazies = Vec::with_capacity(parts.len());
-    for (_, part) in parts {
-        lazies.push(longer(part)?);
+    for part in parts {
+        lazies.push(longer(part.dataset)?);
     }
     let mut lazies = lazies.into_iter();
     let elements = lazies.next().and_then(|it| Elements::along(0, it, lazies.collect()));
@@ -193,7 +196,7 @@ fn stacked(
     let inner = if rank == 0 { BTreeMap::new() } else { first.coords.clone() };
     let coords = inner.into_iter().map(|(at, texts)| (at + 1, texts)).chain(labels).collect();
     let mut attrs = first.attrs.clone();
-    notes.extend(common_attrs(&first.name, &mut attrs, parts.iter().map(|(_, it)| &it.attrs)));
+    notes.extend(common_attrs(&first.name, &mut attrs, parts.iter().map(|it| &it.dataset.attrs)));
     attrs.remove(SCALAR_KEY);
     attrs.extend(bits(first)?);
     Ok(to_logical(Dataset { dims: dim_names(&names), coords, attrs, ..grown }))

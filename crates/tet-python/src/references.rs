@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use tet_convert::{EdgeChoice, RefsAddress, RefsOptions, ZarrFormat, publish_references};
+use tet_convert::{
+    EdgeChoice, OpenedFile, RefsAddress, RefsOptions, ZarrFormat, publish_references,
+};
 use tet_io::{Operation, Overwrite};
 
 use crate::error::unsupported_file;
@@ -80,14 +82,14 @@ pub(crate) fn references<'py>(
     options.execution = open.how.clone();
     let document = detached(py, &ProgressCallback::long(None), |progress| {
         options.execution = options.execution.with_progress(progress);
-        let input = (path.as_path(), &open.opened);
-        let others = asked.others.iter();
-        let others =
-            others.map(|path| Ok((path.as_path(), tet_convert::open(path, &options.open)?)));
+        let others = asked.others.iter().map(|path| tet_convert::open(path, &options.open));
         let others = others.collect::<Result<Vec<_>, tet_convert::Error>>()?;
+        let mut files = vec![OpenedFile { path: &path, opened: &open.opened }];
+        let behind = asked.others.iter().zip(&others);
+        files.extend(behind.map(|(path, opened)| OpenedFile { path, opened }));
         let set = match &output {
-            Some(output) => publish_references(input, &others, output, &options)?.0,
-            None => tet_convert::references(input, &others, &options)?,
+            Some(output) => publish_references(&files, output, &options)?.0,
+            None => tet_convert::references(&files, &options)?,
         };
         let mut document = Vec::new();
         let written = set.write(&mut document);

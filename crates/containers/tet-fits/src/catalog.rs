@@ -160,7 +160,7 @@ fn chunks(
 ) -> Option<(Grid, Arc<dyn ChunkTable>)> {
     if let Some(tiles) = &unit.tiles {
         let data = Span::new(unit.header.end(), unit.data_len)?;
-        let tiles = Tiles::new((&unit.name, source), tiles.as_ref().ok()?, data, sealed);
+        let tiles = Tiles::new(&unit.name, source, tiles.as_ref().ok()?, data, sealed);
         let tiles = if scale::pixel_type(unit).1 { tiles.turned() } else { tiles };
         return Some((tiles.grid().clone(), Arc::new(tiles)));
     }

@@ -1,5 +1,7 @@
 //! Checks of a whole FITS file: headers, places, and the sums that cards state.
 
+use std::ops::Range;
+
 use tet_format::{ForeignFault, Span};
 use tet_io::{Progress, Source};
 use tet_query::Dataset;
@@ -11,7 +13,7 @@ use super::catalog;
 use super::rule;
 use super::sum::{Sum, is_same};
 use super::unit::{self, Unit, Units};
-use tet_container::read::chunk_check::{DecodedTotal, check_chunks};
+use tet_container::read::chunk_check::{ChunkRules, DecodedTotal, check_chunks};
 use tet_container::{Error, Result};
 
 /// Checks a file. Data without a sum are read, so that a disk that cannot read them is noticed.
@@ -34,7 +36,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             let end = units.units.last().map_or(0, Unit::padded_end);
             seen.gap_len = file_len.saturating_sub(end);
             structure(&units, &mut |found| findings.take(found));
-            tiles(source, &units, options, (&mut findings, &mut seen))?;
+            tiles(source, &units, options, &mut findings, &mut seen)?;
             seen.integrity = if options.level == Level::Deep {
                 sums(source, &units, options, &mut |found| findings.take(found))?
             } else {
@@ -77,7 +79,8 @@ fn tiles(
     source: &Source,
     units: &Units,
     options: &VerifyOptions,
-    (findings, seen): (&mut ForeignFindings<'_>, &mut ForeignSeen),
+    findings: &mut ForeignFindings<'_>,
+    seen: &mut ForeignSeen,
 ) -> Result<()> {
     let mut total = DecodedTotal::new(options, source.len());
     for (unit, index) in units.datasets().zip(0..) {
@@ -86,9 +89,10 @@ fn tiles(
         }
         // The sum of all of its data is compared with the others.
         let dataset = Dataset { index, ..catalog::dataset(unit, source, None) };
-        let how = (options, &rule::TILE_DECODES, &rule::LIMIT_TILE);
+        let (decodes, too_long) = (&rule::TILE_DECODES, &rule::LIMIT_TILE);
+        let rules = ChunkRules { options, decodes, too_long };
         let mut of_tiles = ForeignSeen::default();
-        check_chunks(&dataset, how, findings, (&mut of_tiles, &mut total))?;
+        check_chunks(&dataset, rules, findings, &mut of_tiles, &mut total)?;
         let more = of_tiles.chunk_count.saturating_sub(1);
         seen.chunk_count = seen.chunk_count.saturating_add(more);
         let others = seen.decoded_len.saturating_sub(unit.data_len);
@@ -117,14 +121,14 @@ fn sums(
     for (unit, dataset) in numbered(units) {
         end = unit.padded_end().min(file_len);
         let data = unit.header.end();
-        sum_of(source, (unit.header.at, data), &progress)?;
-        let sum = sum_of(source, (data, end), &progress)?;
+        sum_of(source, unit.header.at..data, &progress)?;
+        let sum = sum_of(source, data..end, &progress)?;
         let is_whole = unit.fault.is_none() && unit.padded_end() <= file_len;
         let mut is_compared = false;
         let mut is_right = true;
         if let Some(wanted) = unit.data_sum().filter(|_| is_whole) {
             let value = sum.value();
-            let fault = broken(&rule::DATA_SUM, data, (value, wanted));
+            let fault = broken(&rule::DATA_SUM, data, value, wanted);
             is_compared = true;
             if !is_same(value, wanted) {
                 is_right = false;
@@ -138,7 +142,7 @@ fn sums(
         }
         if unit.has_check_sum() && is_whole {
             let value = unit.header.sum.with(sum).value();
-            let fault = broken(&rule::CHECK_SUM, unit.header.at, (value, u32::MAX));
+            let fault = broken(&rule::CHECK_SUM, unit.header.at, value, u32::MAX);
             is_compared = true;
             if !is_same(value, u32::MAX) {
                 is_right = false;
@@ -152,7 +156,7 @@ fn sums(
         };
         integrity = Some(integrity.map_or(each, |all| all.and(each)));
     }
-    sum_of(source, (end, file_len), &progress)?;
+    sum_of(source, end..file_len, &progress)?;
     // No sum covers bytes that belong to no unit.
     if end < file_len {
         integrity = integrity.map(|all| all.and(Integrity::Unprotected));
@@ -163,15 +167,16 @@ fn sums(
 fn broken(
     rule: &'static tet_format::ForeignRule,
     at: u64,
-    (found, wanted): (u32, u32),
+    found: u32,
+    wanted: u32,
 ) -> ForeignFault {
     ForeignFault { rule, at, found: found.into(), wanted: wanted.into() }
 }
 
 /// The sum of a stretch of the file.
-fn sum_of(source: &Source, (begin, end): (u64, u64), progress: &Progress) -> Result<Sum> {
+fn sum_of(source: &Source, range: Range<u64>, progress: &Progress) -> Result<Sum> {
     let mut sum = Sum::default();
-    if let Some(span) = Span::from_range(begin..end).filter(|span| !span.is_empty()) {
+    if let Some(span) = Span::from_range(range).filter(|span| !span.is_empty()) {
         let mut add = |_, bytes: &[u8]| {
             sum.update(bytes);
             true

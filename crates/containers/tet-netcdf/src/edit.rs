@@ -64,7 +64,7 @@ impl Editor for NetCdf3 {
             data.image(header, source)
         };
         let new = catalog::open(&path_of(source), image.to_source())?.catalog;
-        edited::check(opened, edits, (new, AttrTypes::Classic))?;
+        edited::check(opened, edits, new, AttrTypes::Classic)?;
         let publisher = output.begin(source, &options.publish)?;
         publisher.commit_image(&image, source, &options.progress)
     }

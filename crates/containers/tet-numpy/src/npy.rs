@@ -93,6 +93,6 @@ impl Writer for Npy {
         options: &ConvertOptions,
     ) -> Result<Output> {
         let views = conversion.in_numpy()?;
-        write_one(conversion, &views, Encoding::Npy, (output, options))
+        write_one(conversion, &views, Encoding::Npy, output, options)
     }
 }

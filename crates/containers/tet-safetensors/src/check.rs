@@ -26,7 +26,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         if options.level == Level::Deep {
             let progress = options.progress.begin(seen.stored_len);
             for (tensor, index) in header.tensors.iter().zip(0..) {
-                elements(source, (tensor, index), &progress, &mut |it| findings.take(it))?;
+                elements(source, tensor, index, &progress, &mut |it| findings.take(it))?;
                 seen.payload_len = seen.payload_len.saturating_add(tensor.stored.len());
             }
         }
@@ -38,7 +38,8 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
 /// Reads a tensor's bytes; of a bool each is looked at.
 pub(super) fn elements(
     source: &Source,
-    (tensor, index): (&Tensor, u64),
+    tensor: &Tensor,
+    index: u64,
     progress: &Progress,
     found: &mut dyn FnMut(ForeignFound),
 ) -> Result<()> {

@@ -91,7 +91,8 @@ impl Judge<'_> {
         &mut self,
         rule: &'static ForeignRule,
         spot: Spot,
-        (found, wanted): (u64, u64),
+        found: u64,
+        wanted: u64,
     ) -> ForeignFault {
         let Spot { at, field, len, tensor: dataset } = spot;
         let fault = ForeignFault { rule, at, found, wanted };
@@ -100,8 +101,14 @@ impl Judge<'_> {
     }
 
     /// A breach that leaves none.
-    pub(super) fn refuse(&mut self, rule: &'static ForeignRule, spot: Spot, numbers: (u64, u64)) {
-        let fault = self.take(rule, spot, numbers);
+    pub(super) fn refuse(
+        &mut self,
+        rule: &'static ForeignRule,
+        spot: Spot,
+        found: u64,
+        wanted: u64,
+    ) {
+        let fault = self.take(rule, spot, found, wanted);
         self.broken.get_or_insert(fault);
     }
 }
@@ -159,7 +166,7 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
     let file_len = source.len();
     let mut prefix = [0; 8];
     if file_len < PREFIX_LEN {
-        judge.refuse(&rule::HEADER_CUT, Spot::new(0, "length", file_len), (file_len, PREFIX_LEN));
+        judge.refuse(&rule::HEADER_CUT, Spot::new(0, "length", file_len), file_len, PREFIX_LEN);
         return Ok(None);
     }
     source.read_exact_at(0, &mut prefix)?;
@@ -167,11 +174,11 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
     let length = Spot::new(0, "length", PREFIX_LEN);
     let room = file_len - PREFIX_LEN;
     if room < header_len {
-        judge.refuse(&rule::HEADER_BOUNDS, length, (header_len, room));
+        judge.refuse(&rule::HEADER_BOUNDS, length, header_len, room);
         return Ok(None);
     }
     if LEN_MAX < header_len {
-        judge.refuse(&rule::LIMIT_HEADER, length, (header_len, LEN_MAX));
+        judge.refuse(&rule::LIMIT_HEADER, length, header_len, LEN_MAX);
         return Ok(None);
     }
     let bytes = source.read_vec(PREFIX_LEN, header_len)?;
@@ -180,14 +187,14 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
     let first = bytes.first().copied().unwrap_or(0);
     if first != b'{' {
         let spot = Spot::new(PREFIX_LEN, "JSON", 1);
-        judge.refuse(&rule::HEADER_START, spot, (u64::from(first), u64::from(b'{')));
+        judge.refuse(&rule::HEADER_START, spot, u64::from(first), u64::from(b'{'));
         return Ok(None);
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Some(text)),
         Err(error) => {
             let at = PREFIX_LEN + len(error.utf8_error().valid_up_to());
-            judge.refuse(&rule::HEADER_UTF8, Spot::new(at, "JSON", 1), (0, 0));
+            judge.refuse(&rule::HEADER_UTF8, Spot::new(at, "JSON", 1), 0, 0);
             Ok(None)
         }
     }
@@ -214,21 +221,21 @@ fn entries(text: &str, judge: &mut Judge<'_>) -> Option<Header> {
         let Err(Unfit::Type(at)) = read else { return read };
         let spot = Spot::new(place(at), "value", 1);
         if is_metadata {
-            judge.take(&rule::METADATA, spot, (0, 0));
+            judge.take(&rule::METADATA, spot, 0, 0);
         } else {
-            judge.refuse(&rule::ENTRY, spot, (0, 0));
+            judge.refuse(&rule::ENTRY, spot, 0, 0);
         }
         *scanner = before;
         scanner.skip()
     });
     if let Err(Unfit::Syntax(at) | Unfit::Type(at)) = read.and_then(|()| scanner.end()) {
-        judge.refuse(&rule::HEADER_JSON, Spot::new(place(at), "JSON", 1), (0, 0));
+        judge.refuse(&rule::HEADER_JSON, Spot::new(place(at), "JSON", 1), 0, 0);
         return None;
     }
     let mut names = HashSet::with_capacity(header.tensors.len());
     for tensor in &header.tensors {
         if !names.insert(tensor.name.as_str()) {
-            judge.refuse(&rule::KEY_TWICE, Spot::new(tensor.at, "key", 1), (0, 0));
+            judge.refuse(&rule::KEY_TWICE, Spot::new(tensor.at, "key", 1), 0, 0);
         }
     }
     Some(header)
@@ -249,7 +256,7 @@ fn metadata<'a>(
         match scanner.string() {
             Ok(value) => read.push((key.to_string(), value.into_owned())),
             Err(Unfit::Type(at)) => {
-                judge.take(&rule::METADATA, Spot::new(place(at), "value", 1), (0, 0));
+                judge.take(&rule::METADATA, Spot::new(place(at), "value", 1), 0, 0);
                 *scanner = before;
                 scanner.skip()?;
             }
@@ -282,7 +289,7 @@ fn tensor(
                 offsets.replace(pair.map_err(|_| Unfit::Type(at))?).is_some()
             }
             _ => {
-                judge.take(&rule::KEY_UNKNOWN, Spot::new(place(at), "key", 1), (0, 0));
+                judge.take(&rule::KEY_UNKNOWN, Spot::new(place(at), "key", 1), 0, 0);
                 return scanner.skip();
             }
         };
@@ -292,7 +299,7 @@ fn tensor(
         Ok(())
     })?;
     let (Some(dtype), Some(shape), Some(offsets)) = (dtype, shape, offsets) else {
-        judge.refuse(&rule::ENTRY, Spot::new(place(at), "value", 1), (0, 0));
+        judge.refuse(&rule::ENTRY, Spot::new(place(at), "value", 1), 0, 0);
         return Ok(None);
     };
     let name = name.into_owned();
@@ -301,7 +308,7 @@ fn tensor(
 }
 
 fn twice(at: usize, judge: &mut Judge<'_>) {
-    judge.refuse(&rule::KEY_TWICE, Spot::new(place(at), "key", 1), (0, 0));
+    judge.refuse(&rule::KEY_TWICE, Spot::new(place(at), "key", 1), 0, 0);
 }
 
 /// Lays the tensors into the buffer, which they must fill without a gap.
@@ -318,7 +325,7 @@ fn lay(header: &mut Header, judge: &mut Judge<'_>) {
         let stored_at = start.saturating_add(begin);
         if end < begin {
             let spot = Spot { field: "data_offsets", ..spot(tensor.at, 1) };
-            judge.refuse(&rule::OFFSETS_ORDER, spot, (begin, end));
+            judge.refuse(&rule::OFFSETS_ORDER, spot, begin, end);
             continue;
         }
         end_last = end.max(end_last);
@@ -327,23 +334,23 @@ fn lay(header: &mut Header, judge: &mut Judge<'_>) {
         } else if end_before < begin {
             // Bytes of no tensor: a part of the file is not listed, and the tensors are.
             let gap = Spot::new(start.saturating_add(end_before), "stored", begin - end_before);
-            judge.take(&rule::BUFFER_GAPLESS, gap, (begin, end_before));
+            judge.take(&rule::BUFFER_GAPLESS, gap, begin, end_before);
         } else if begin != end_before {
-            judge.refuse(&rule::BUFFER_GAPLESS, spot(stored_at, end - begin), (begin, end_before));
+            judge.refuse(&rule::BUFFER_GAPLESS, spot(stored_at, end - begin), begin, end_before);
         }
         tensor.stored = Span::new(stored_at, end - begin).unwrap_or(tensor.stored);
         end_before = end;
     }
     if room < end_last {
         let (file_len, wanted) = (start.saturating_add(room), start.saturating_add(end_last));
-        judge.refuse(&rule::BUFFER_BOUNDS, Spot::new(file_len, "end", 1), (file_len, wanted));
+        judge.refuse(&rule::BUFFER_BOUNDS, Spot::new(file_len, "end", 1), file_len, wanted);
     }
     if end_before < room && judge.broken.is_none() {
         let spot = Spot::new(start.saturating_add(end_before), "end", room - end_before);
-        judge.take(&rule::BUFFER_END, spot, (room, end_before));
+        judge.take(&rule::BUFFER_END, spot, room, end_before);
     }
     if !start.is_multiple_of(8) && !header.buffer.is_empty() {
-        judge.take(&rule::BUFFER_ALIGNED, Spot::new(start, "start", 1), (start, 8));
+        judge.take(&rule::BUFFER_ALIGNED, Spot::new(start, "start", 1), start, 8);
     }
 }
 
@@ -352,24 +359,24 @@ fn check(tensor: &mut Tensor, index: u64, judge: &mut Judge<'_>) {
     let Tensor { name, shape, offsets: [begin, end], at, .. } = &*tensor;
     let spot = |field| Spot { at: *at, field, len: 1, tensor: Some((index, name.clone())) };
     if name.is_empty() {
-        judge.take(&rule::NAME_EMPTY, spot("key"), (0, 0));
+        judge.take(&rule::NAME_EMPTY, spot("key"), 0, 0);
     } else if name.chars().any(is_unprintable) || is_path_like(name) {
-        judge.take(&rule::NAME_ODD, spot("key"), (0, 0));
+        judge.take(&rule::NAME_ODD, spot("key"), 0, 0);
     }
     let stored_len = end.saturating_sub(*begin);
     let fault = match tensor.stored_type().map(|it| it.byte_len(shape)) {
-        None => Some((&rule::DTYPE, "dtype", (0, 0))),
-        Some(None) => Some((&rule::SHAPE_PRODUCT, "shape", (stored_len, (1 << 63) - 1))),
+        None => Some((&rule::DTYPE, "dtype", 0, 0)),
+        Some(None) => Some((&rule::SHAPE_PRODUCT, "shape", stored_len, (1 << 63) - 1)),
         Some(Some(len)) if len != stored_len => {
-            Some((&rule::BUFFER_LEN, "data_offsets", (stored_len, len)))
+            Some((&rule::BUFFER_LEN, "data_offsets", stored_len, len))
         }
         Some(Some(_)) if RANK_MAX < shape.len() => {
-            Some((&rule::LIMIT_AXES, "shape", (len(shape.len()), len(RANK_MAX))))
+            Some((&rule::LIMIT_AXES, "shape", len(shape.len()), len(RANK_MAX)))
         }
         Some(Some(_)) => None,
     };
-    let fault = fault.map(|(rule, field, numbers)| judge.take(rule, spot(field), numbers));
-    tensor.fault = fault;
+    tensor.fault =
+        fault.map(|(rule, field, found, wanted)| judge.take(rule, spot(field), found, wanted));
 }
 
 /// Where in the file a byte of the header is.

@@ -92,7 +92,7 @@ pub fn read(
 fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
     let len = source.len();
     if INDEX_LEN_MAX < len {
-        judge.refuse(&rule::LIMIT_INDEX, Spot::new(0, "JSON", len), (len, INDEX_LEN_MAX));
+        judge.refuse(&rule::LIMIT_INDEX, Spot::new(0, "JSON", len), len, INDEX_LEN_MAX);
         return Ok(None);
     }
     let bytes = source.read_vec(0, len)?;
@@ -102,7 +102,7 @@ fn text(source: &Source, judge: &mut Judge<'_>) -> Result<Option<String>> {
         Ok(text) => Ok(Some(text)),
         Err(error) => {
             let at = place(error.utf8_error().valid_up_to());
-            judge.refuse(&rule::INDEX_JSON, Spot::new(at, "JSON", 1), (0, 0));
+            judge.refuse(&rule::INDEX_JSON, Spot::new(at, "JSON", 1), 0, 0);
             Ok(None)
         }
     }
@@ -126,17 +126,17 @@ fn entries(text: &str, judge: &mut Judge<'_>) -> Option<ShardIndex> {
         };
         let Err(Unfit::Type(at)) = read else { return read };
         if key == MAP_KEY {
-            judge.refuse(&rule::WEIGHT_MAP, Spot::new(place(at), "value", 1), (0, 0));
+            judge.refuse(&rule::WEIGHT_MAP, Spot::new(place(at), "value", 1), 0, 0);
         }
         *scanner = before;
         scanner.skip()
     });
     if let Err(Unfit::Syntax(at) | Unfit::Type(at)) = read.and_then(|()| scanner.end()) {
-        judge.refuse(&rule::INDEX_JSON, Spot::new(place(at), "JSON", 1), (0, 0));
+        judge.refuse(&rule::INDEX_JSON, Spot::new(place(at), "JSON", 1), 0, 0);
         return None;
     }
     if !seen.contains(MAP_KEY) {
-        judge.refuse(&rule::WEIGHT_MAP, Spot::new(0, "JSON", 1), (0, 0));
+        judge.refuse(&rule::WEIGHT_MAP, Spot::new(0, "JSON", 1), 0, 0);
     }
     let mut names = HashSet::with_capacity(index.tensors.len());
     for tensor in &index.tensors {
@@ -146,14 +146,14 @@ fn entries(text: &str, judge: &mut Judge<'_>) -> Option<ShardIndex> {
     }
     for shard in &index.shards {
         if !is_file_name(&shard.name) {
-            judge.refuse(&rule::SHARD_NAME, Spot::new(shard.at, "value", 1), (0, 0));
+            judge.refuse(&rule::SHARD_NAME, Spot::new(shard.at, "value", 1), 0, 0);
         }
     }
     Some(index)
 }
 
 fn twice(at: u64, judge: &mut Judge<'_>) {
-    judge.refuse(&rule::INDEX_KEY_TWICE, Spot::new(at, "key", 1), (0, 0));
+    judge.refuse(&rule::INDEX_KEY_TWICE, Spot::new(at, "key", 1), 0, 0);
 }
 
 /// The shard of each tensor.
@@ -190,7 +190,7 @@ fn map(
     })?;
     let mut limit = |rule, count: usize, limit: usize| {
         if limit < count {
-            judge.refuse(rule, Spot::new(0, "JSON", 1), (place(count), place(limit)));
+            judge.refuse(rule, Spot::new(0, "JSON", 1), place(count), place(limit));
         }
     };
     limit(&rule::LIMIT_MAP, tensor_count, TENSORS_MAX);

@@ -145,7 +145,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         if options.level == Level::Deep {
             for (tensor, at) in header.tensors.iter().zip(0..) {
                 let mut found = |it| findings.take_in(&named.name, it);
-                check::elements(source, (tensor, at), &progress, &mut found)?;
+                check::elements(source, tensor, at, &progress, &mut found)?;
                 seen.payload_len = seen.payload_len.saturating_add(tensor.stored.len());
             }
         }

@@ -33,7 +33,6 @@ use tet_verify::{Report, VerifyOptions};
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::write::array::{Encoding, write_one};
 use tet_container::write::conversion::{Conversion, ConvertOptions};
-use tet_container::write::csv::Delimiter;
 use tet_container::write::file::publish;
 use tet_container::write::left_out::left_out;
 use tet_container::write::options::TextLayout;
@@ -109,29 +108,25 @@ impl Writer for Csv {
     ) -> Result<Output> {
         let name = options.output_name(output);
         let suffix = name.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
-        let (encoding, delimiter) = if suffix.eq_ignore_ascii_case(TAB_SUFFIX) {
-            (Encoding::Tsv, Delimiter::Tab)
-        } else {
-            (Encoding::Csv, Delimiter::Comma)
-        };
-        let (form, target) = ((encoding, delimiter), (output, options));
+        let is_tabbed = suffix.eq_ignore_ascii_case(TAB_SUFFIX);
+        let encoding = if is_tabbed { Encoding::Tsv } else { Encoding::Csv };
         let [dataset] = conversion.datasets[..] else {
-            return table::write(conversion, form, target);
+            return table::write(conversion, encoding, output, options);
         };
-        if let Some(layout) = options.layout.filter(|layout| *layout != TextLayout::Bare) {
-            return labeled(conversion, dataset, (encoding, layout), target);
+        if options.layout.is_some_and(|layout| layout != TextLayout::Bare) {
+            return labeled(conversion, dataset, encoding, output, options);
         }
         // A line of names shows where values begin, where numbers do not.
         let is_plain = options.layout == Some(TextLayout::Bare);
         if dataset.is_text() || dataset.shape().contains(&0) && !is_plain {
             return if columns::is_column(dataset) {
-                table::write(conversion, form, target)
+                table::write(conversion, encoding, output, options)
             } else {
-                lone::write(conversion, dataset, form, target)
+                lone::write(conversion, dataset, encoding, output, options)
             };
         }
         let views: Vec<Dataset> = conversion.datasets.iter().map(|it| (*it).clone()).collect();
-        let written = write_one(conversion, &views, encoding, target)?;
+        let written = write_one(conversion, &views, encoding, output, options)?;
         conversion.notes.extend(left_out(conversion.catalog, &conversion.datasets));
         Ok(written)
     }
@@ -141,13 +136,16 @@ impl Writer for Csv {
 fn labeled(
     conversion: &mut Conversion<'_>,
     dataset: &Dataset,
-    form: (Encoding, TextLayout),
-    (output, options): (&Path, &ConvertOptions),
+    encoding: Encoding,
+    output: &Path,
+    options: &ConvertOptions,
 ) -> Result<Output> {
     let (catalog, how) = (conversion.catalog, options.export());
+    let layout = options.layout.unwrap_or_default();
     let (notes, len) = publish(catalog, output, &how, |out| {
         let mut out = io::BufWriter::new(out);
-        let notes = labeled::write((catalog, dataset), form, &how.execution, &mut out)?;
+        let lines = labeled::LabeledLines::new(catalog, dataset, encoding, layout, &how.execution)?;
+        let notes = lines.write(&how.execution, &mut out)?;
         out.flush().map_err(Error::Write)?;
         Ok(notes)
     })?;

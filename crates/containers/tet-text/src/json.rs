@@ -70,7 +70,7 @@ impl Writer for Json {
         let (catalog, how) = (conversion.catalog, options.export());
         let (notes, len) = publish(catalog, output, &how, |out| {
             let mut out = io::BufWriter::new(out);
-            let notes = write((catalog, dataset), layout, &how.execution, &mut out)?;
+            let notes = write(catalog, dataset, layout, &how.execution, &mut out)?;
             out.flush().map_err(Error::Write)?;
             Ok(notes)
         })?;
@@ -87,7 +87,8 @@ impl Writer for Json {
 /// # Errors
 /// The array has elements that no number stands for, it or its labels cannot be read, or `out` refuses the bytes.
 pub fn write(
-    (catalog, dataset): (&Catalog, &Dataset),
+    catalog: &Catalog,
+    dataset: &Dataset,
     layout: TextLayout,
     execution: &Execution,
     out: &mut dyn Write,

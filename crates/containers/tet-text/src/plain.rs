@@ -42,6 +42,6 @@ impl Writer for Plain {
         // Elements that nothing computes with have bytes.
         let views = conversion.datasets.iter().map(|it| as_bytes(it).unwrap_or((*it).clone()));
         let views: Vec<Dataset> = views.collect();
-        write_one(conversion, &views, Encoding::Raw, (output, options))
+        write_one(conversion, &views, Encoding::Raw, output, options)
     }
 }

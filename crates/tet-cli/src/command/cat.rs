@@ -363,7 +363,7 @@ fn emit(
     let result =
         ResultCatalog::of_selection(&target.catalog, &target.dataset, &target.slab, &options)?;
     let out = context.streams.out.as_mut();
-    let notes = result.stream((encoding, layout), &how, out);
+    let notes = result.stream(encoding, layout, &how, out);
     bar.finish();
     warn(notes?, context);
     Ok(Some(result.integrity()))

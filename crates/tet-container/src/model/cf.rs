@@ -85,7 +85,7 @@ fn of_dataset(dataset: Dataset, range: ValidRange, is_time: bool) -> Dataset {
     let (masks, mut masked) = masks(&dataset, stored, signed);
     let valid = match range {
         ValidRange::Ignored => None,
-        ValidRange::Masked => valid(&dataset, (stored, signed)),
+        ValidRange::Masked => valid(&dataset, stored, signed),
     };
     if valid.is_some() {
         masked.push("valid_range");
@@ -277,7 +277,7 @@ fn one(dataset: &Dataset, name: &str) -> Option<(DType, Bound)> {
 }
 
 /// The smallest and the largest valid number, as stored.
-fn valid(dataset: &Dataset, (stored, signed): (DType, DType)) -> Option<(Bound, Bound)> {
+fn valid(dataset: &Dataset, stored: DType, signed: DType) -> Option<(Bound, Bound)> {
     let range = numbers(dataset, "valid_range").map(|numbers| numbers.values);
     let (low, high) = match range.as_deref() {
         Some([low, high]) => (Some(*low), Some(*high)),

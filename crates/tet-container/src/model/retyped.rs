@@ -55,7 +55,7 @@ pub fn viewed(
     view.attrs.clone_from(&dataset.attrs);
     for key in OF_VARIABLE {
         if let Some(attr) = view.attrs.get_mut(key)
-            && let Some(other) = as_type(attr, (from, dtype))
+            && let Some(other) = as_type(attr, from, dtype)
         {
             *attr = other;
         }
@@ -72,7 +72,7 @@ fn fill(dataset: &Dataset, dtype: DType) -> Option<Vec<u8>> {
 
 /// The numbers of an attribute that has the type of its dataset, as another type; `None` where it has another type, or
 /// that type does not have the numbers.
-fn as_type(attr: &AttrText, (from, to): (Option<DType>, DType)) -> Option<AttrText> {
+fn as_type(attr: &AttrText, from: Option<DType>, to: DType) -> Option<AttrText> {
     let AttrText::Numbers { dtype, .. } = attr else { return None };
     let (values, listing) = numbers(attr).filter(|_| Some(*dtype) == from)?;
     let bytes: Option<Vec<Vec<u8>>> = values.iter().map(|value| le_bytes(to, value)).collect();

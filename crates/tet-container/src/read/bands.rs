@@ -104,15 +104,21 @@ pub struct Bands {
 impl Bands {
     /// No more than `bands_max`, if that is fewer than a tensor may have.
     pub fn new(
-        (shape, element_size): (&[u64], u64),
+        shape: &[u64],
+        element_size: u64,
         blob: Span,
         stored: &Arc<Stored>,
         bands_max: u64,
-        sealed: Option<Sealed>,
     ) -> Self {
         let bands_max = bands_max.clamp(1, BANDS_MAX);
         let (grid, stored) = (banded(shape, element_size, bands_max), Arc::clone(stored));
-        Bands { grid, element_size, blob, stored, sealed }
+        Bands { grid, element_size, blob, stored, sealed: None }
+    }
+
+    /// With the checksum of the whole blob, if there is one.
+    #[must_use]
+    pub fn sealed(self, sealed: Option<Sealed>) -> Self {
+        Bands { sealed, ..self }
     }
 
     /// The bands as chunks.

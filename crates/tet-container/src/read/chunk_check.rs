@@ -13,9 +13,16 @@ const BATCH: u64 = 8192;
 /// Of more chunks, those that are stored are looked up, where the table lists them.
 pub const COUNT_MAX: u64 = 1 << 16;
 
-/// Where elements are checked: the options, the rule that a chunk breaks that does not decode, and the one of a
-/// chunk that is longer than the memory limit.
-pub type ChunkRules<'a> = (&'a VerifyOptions, &'static ForeignRule, &'static ForeignRule);
+/// How the chunks of a container are checked.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkRules<'a> {
+    /// Options of the check.
+    pub options: &'a VerifyOptions,
+    /// The rule that a chunk breaks that does not decode.
+    pub decodes: &'static ForeignRule,
+    /// The rule that a chunk breaks that is longer than the memory limit.
+    pub too_long: &'static ForeignRule,
+}
 
 /// What the payloads of a file decode to while it is checked: it is counted before each is decoded.
 #[derive(Debug)]
@@ -62,9 +69,10 @@ impl DecodedTotal {
 /// The file cannot be read, payloads decode to more than is allowed, or the caller canceled.
 pub fn check_chunks(
     dataset: &Dataset,
-    how: ChunkRules<'_>,
+    rules: ChunkRules<'_>,
     findings: &mut ForeignFindings<'_>,
-    (seen, total): (&mut ForeignSeen, &mut DecodedTotal),
+    seen: &mut ForeignSeen,
+    total: &mut DecodedTotal,
 ) -> Result<()> {
     seen.dataset_count += 1;
     match dataset.why() {
@@ -75,16 +83,17 @@ pub fn check_chunks(
         Some(_) => return Ok(()),
         None => {}
     }
-    check_texts(dataset, how, findings)?;
+    check_texts(dataset, rules, findings)?;
     // Of texts the bytes are checked that they are made of.
     let (index, name) = (dataset.index, dataset.name.clone());
     let dataset = &Dataset { index, name, ..dataset.stored().clone() };
     let count = dataset.grid.chunk_count();
-    let progress = how.0.progress.begin(0);
+    let progress = rules.options.progress.begin(0);
+    let mut chunks = Chunks { dataset, rules, seen, total };
     let mut checked = 0;
     let mut stopped = None;
     let mut check = |linear: u64, findings: &mut ForeignFindings<'_>| -> Result<()> {
-        chunk(dataset, linear, how, (findings, &mut *seen, &mut *total))?;
+        chunks.check(linear, findings)?;
         checked += 1;
         if checked % BATCH == 0 {
             progress.advance(0).map_err(tet_verify::Error::from)?;
@@ -120,9 +129,10 @@ fn report(dataset: &Dataset, fault: ForeignFault, findings: &mut ForeignFindings
 /// Reads all texts of a dataset where elements are checked: they may be in other places than its chunks.
 fn check_texts(
     dataset: &Dataset,
-    (options, decodes, _): ChunkRules<'_>,
+    rules: ChunkRules<'_>,
     findings: &mut ForeignFindings<'_>,
 ) -> Result<()> {
+    let ChunkRules { options, decodes, .. } = rules;
     if !dataset.is_text() || options.level != Level::Deep {
         return Ok(());
     }
@@ -143,82 +153,89 @@ fn check_texts(
     Ok(())
 }
 
-/// Looks up a chunk; decodes it where elements are checked.
-fn chunk(
-    dataset: &Dataset,
-    linear: u64,
-    (options, decodes, too_long): ChunkRules<'_>,
-    (findings, seen, total): (&mut ForeignFindings<'_>, &mut ForeignSeen, &mut DecodedTotal),
-) -> Result<()> {
-    let mut places: Vec<ChunkPlace> = Vec::new();
-    let located = dataset.chunks.locate(&[linear], &mut places);
-    let mut report = |fault: ForeignFault| {
-        let owner = Some((dataset.index as u64, dataset.name.clone()));
-        let found = ForeignFound { fault, field: fault.rule.region, len: 0, dataset: owner };
-        // A dataset in one piece has no coordinates.
-        match dataset.chunks.is_chunked() && fault.rule.region == "payload" {
-            true => findings.take_chunk(dataset.grid.coord_of(linear), found),
-            false => findings.take(found),
-        }
-    };
-    match located {
-        Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => {
-            report(fault);
-            return Ok(());
-        }
-        Err(QueryError::Io(error))
-            if is_no_file(&error) && !dataset.source.access().is_remote() =>
-        {
-            report(ForeignFault { rule: decodes, at: 0, found: 0, wanted: 0 });
-            return Ok(());
-        }
-        Err(error) => return Err(error.into()),
-        Ok(()) => {}
-    }
-    for place in places.iter().filter(|place| !place.is_absent()) {
-        seen.chunk_count += 1;
-        seen.stored_len = seen.stored_len.saturating_add(place.stored.len());
-        seen.decoded_len = seen.decoded_len.saturating_add(place.decoded_len);
-        if options.level != Level::Deep {
-            continue;
-        }
-        let decoder = dataset.chunks.decoder(linear, place);
-        // How many bytes texts of any length come to is in their chunk.
-        let has_len = !matches!(dataset.text, Some(Texts::Chunks(_)));
-        if has_len && decoder.check_len(place.stored.len(), place.decoded_len).is_err() {
-            let (found, wanted) = (place.stored.len(), place.decoded_len);
-            report(ForeignFault { rule: decodes, at: place.stored.start(), found, wanted });
-            continue;
-        }
-        let (len, len_max) = (place.decoded_len, options.memory_budget);
-        if len_max < len && !decoder.is_identity() {
-            let at = place.stored.start();
-            report(ForeignFault { rule: too_long, at, found: len, wanted: len_max });
-            continue;
-        }
-        if !decoder.is_identity() {
-            total.add_chunk(dataset, place)?;
-        }
-        seen.payload_len = seen.payload_len.saturating_add(place.stored.len());
-        // The chunk names the file of a folder that it is in.
-        let outcome = read(dataset, linear, place).map_err(|error| match error {
-            QueryError::InFile { fault, .. } => *fault,
-            error => error,
-        });
-        match outcome {
-            Ok(()) => {}
-            Err(QueryError::Foreign { fault, .. }) => report(fault),
-            Err(QueryError::Codec { at, .. }) => {
-                report(ForeignFault { rule: decodes, at, found: 0, wanted: 0 });
+/// The chunks of a dataset while they are checked.
+struct Chunks<'c> {
+    dataset: &'c Dataset,
+    rules: ChunkRules<'c>,
+    seen: &'c mut ForeignSeen,
+    total: &'c mut DecodedTotal,
+}
+
+impl Chunks<'_> {
+    /// Looks up a chunk; decodes it where elements are checked.
+    fn check(&mut self, linear: u64, findings: &mut ForeignFindings<'_>) -> Result<()> {
+        let (dataset, seen) = (self.dataset, &mut *self.seen);
+        let ChunkRules { options, decodes, too_long } = self.rules;
+        let mut places: Vec<ChunkPlace> = Vec::new();
+        let located = dataset.chunks.locate(&[linear], &mut places);
+        let mut report = |fault: ForeignFault| {
+            let owner = Some((dataset.index as u64, dataset.name.clone()));
+            let found = ForeignFound { fault, field: fault.rule.region, len: 0, dataset: owner };
+            // A dataset in one piece has no coordinates.
+            match dataset.chunks.is_chunked() && fault.rule.region == "payload" {
+                true => findings.take_chunk(dataset.grid.coord_of(linear), found),
+                false => findings.take(found),
             }
-            Err(QueryError::Budget { wanted, budget }) => {
-                let at = place.stored.start();
-                report(ForeignFault { rule: too_long, at, found: wanted, wanted: budget });
+        };
+        match located {
+            Err(QueryError::Foreign { fault, .. } | QueryError::Shard { fault, .. }) => {
+                report(fault);
+                return Ok(());
+            }
+            Err(QueryError::Io(error))
+                if is_no_file(&error) && !dataset.source.access().is_remote() =>
+            {
+                report(ForeignFault { rule: decodes, at: 0, found: 0, wanted: 0 });
+                return Ok(());
             }
             Err(error) => return Err(error.into()),
+            Ok(()) => {}
         }
+        for place in places.iter().filter(|place| !place.is_absent()) {
+            seen.chunk_count += 1;
+            seen.stored_len = seen.stored_len.saturating_add(place.stored.len());
+            seen.decoded_len = seen.decoded_len.saturating_add(place.decoded_len);
+            if options.level != Level::Deep {
+                continue;
+            }
+            let decoder = dataset.chunks.decoder(linear, place);
+            // How many bytes texts of any length come to is in their chunk.
+            let has_len = !matches!(dataset.text, Some(Texts::Chunks(_)));
+            if has_len && decoder.check_len(place.stored.len(), place.decoded_len).is_err() {
+                let (found, wanted) = (place.stored.len(), place.decoded_len);
+                report(ForeignFault { rule: decodes, at: place.stored.start(), found, wanted });
+                continue;
+            }
+            let (len, len_max) = (place.decoded_len, options.memory_budget);
+            if len_max < len && !decoder.is_identity() {
+                let at = place.stored.start();
+                report(ForeignFault { rule: too_long, at, found: len, wanted: len_max });
+                continue;
+            }
+            if !decoder.is_identity() {
+                self.total.add_chunk(dataset, place)?;
+            }
+            seen.payload_len = seen.payload_len.saturating_add(place.stored.len());
+            // The chunk names the file of a folder that it is in.
+            let outcome = read(dataset, linear, place).map_err(|error| match error {
+                QueryError::InFile { fault, .. } => *fault,
+                error => error,
+            });
+            match outcome {
+                Ok(()) => {}
+                Err(QueryError::Foreign { fault, .. }) => report(fault),
+                Err(QueryError::Codec { at, .. }) => {
+                    report(ForeignFault { rule: decodes, at, found: 0, wanted: 0 });
+                }
+                Err(QueryError::Budget { wanted, budget }) => {
+                    let at = place.stored.start();
+                    report(ForeignFault { rule: too_long, at, found: wanted, wanted: budget });
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Whether the file of a chunk has a name, and is none that can be opened.

@@ -107,7 +107,8 @@ pub fn with_missing(
     mut catalog: Catalog,
     chosen: &BTreeSet<usize>,
     dtypes: &BTreeMap<usize, DType>,
-    (options, how): (&ImportOptions, &Execution),
+    options: &ImportOptions,
+    how: &Execution,
 ) -> Result<(Catalog, Vec<Damage>, Vec<Note>)> {
     let how = &compared(how);
     let mut lost = BTreeMap::new();

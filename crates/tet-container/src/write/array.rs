@@ -48,6 +48,15 @@ impl Encoding {
         }
     }
 
+    /// The delimiter of its values, as text: a tab in `.tsv`, else a comma.
+    #[must_use]
+    pub const fn delimiter(self) -> csv::Delimiter {
+        match self {
+            Self::Tsv => csv::Delimiter::Tab,
+            _ => csv::Delimiter::Comma,
+        }
+    }
+
     /// Whether texts can be written so.
     #[must_use]
     pub const fn has_text(self) -> bool {
@@ -139,22 +148,23 @@ pub fn write_texts(
     execution: &Execution,
     out: &mut dyn Write,
 ) -> Result<Integrity> {
-    texts_to(dataset, (slab, encoding), execution, &mut TextCounts::new(dataset), out)
+    texts_to(slab, encoding, execution, &mut TextCounts::new(dataset), out)
 }
 
-/// The same; `counts` takes the texts.
+/// Writes selected texts of the dataset of `counts`, which takes them.
 fn texts_to(
-    dataset: &Dataset,
-    (slab, encoding): (&Hyperslab, Encoding),
+    slab: &Hyperslab,
+    encoding: Encoding,
     execution: &Execution,
     counts: &mut TextCounts<'_>,
     out: &mut dyn Write,
 ) -> Result<Integrity> {
-    let shape = slab.kept_shape();
-    let lines = |delimiter| csv::TextLines::new(&shape, delimiter, csv::Quotes::Needed);
+    let (dataset, shape) = (counts.dataset, slab.kept_shape());
     let mut form = match encoding {
-        Encoding::Csv => TextForm::Lines(lines(csv::Delimiter::Comma)),
-        Encoding::Tsv => TextForm::Lines(lines(csv::Delimiter::Tab)),
+        Encoding::Csv | Encoding::Tsv => {
+            let delimiter = encoding.delimiter();
+            TextForm::Lines(csv::TextLines::new(&shape, delimiter, csv::Quotes::Needed))
+        }
         Encoding::Json => TextForm::Lists(json::Lists::new(&shape)),
         Encoding::Npy | Encoding::Npz | Encoding::Raw => {
             return Err(tet_query::Error::Text { dataset: dataset.name.clone() }.into());
@@ -178,21 +188,23 @@ fn texts_to(
     Ok(integrity)
 }
 
-/// Writes selected texts to the file `path`; the files of `catalog` are never written over.
+/// Writes the texts of a dataset to the file `path`; the files of `catalog` are never written over.
 ///
 /// # Errors
 /// As [`write_texts`], and when the file exists, is the input, or cannot be published.
 pub fn write_texts_file(
     catalog: &Catalog,
-    (dataset, slab, encoding): (&Dataset, &Hyperslab, Encoding),
+    dataset: &Dataset,
+    encoding: Encoding,
     path: &Path,
     options: &ExportOptions,
 ) -> Result<(Written, Integrity)> {
+    let slab = Hyperslab::whole(dataset.shape());
     let mut counts = TextCounts::new(dataset);
     let (integrity, bytes) = publish(catalog, path, options, |out| {
         let mut out = io::BufWriter::new(out);
         let how = &options.execution;
-        let integrity = texts_to(dataset, (slab, encoding), how, &mut counts, &mut out)?;
+        let integrity = texts_to(&slab, encoding, how, &mut counts, &mut out)?;
         out.flush().map_err(Error::Write)?;
         Ok(integrity)
     })?;
@@ -208,7 +220,8 @@ pub fn write_one(
     conversion: &mut Conversion<'_>,
     datasets: &[Dataset],
     encoding: Encoding,
-    (output, options): (&Path, &ConvertOptions),
+    output: &Path,
+    options: &ConvertOptions,
 ) -> Result<Output> {
     let dataset = match datasets {
         [dataset] => dataset,
@@ -217,8 +230,7 @@ pub fn write_one(
     };
     let (catalog, how) = (conversion.catalog, options.export());
     if dataset.is_text() && encoding.has_text() {
-        let slab = Hyperslab::whole(dataset.shape());
-        let (written, _) = write_texts_file(catalog, (dataset, &slab, encoding), output, &how)?;
+        let (written, _) = write_texts_file(catalog, dataset, encoding, output, &how)?;
         conversion.notes.extend(written.notes);
         return Ok(Output { len: written.bytes, ..Output::default() });
     }
@@ -277,8 +289,9 @@ impl Sink {
             }
             Encoding::Raw if dtype.size().is_none() => return Err(no_dtype()),
             Encoding::Raw => Form::Bytes,
-            Encoding::Csv => Form::Lines(csv::Lines::new(dtype, shape, csv::Delimiter::Comma)),
-            Encoding::Tsv => Form::Lines(csv::Lines::new(dtype, shape, csv::Delimiter::Tab)),
+            Encoding::Csv | Encoding::Tsv => {
+                Form::Lines(csv::Lines::new(dtype, shape, encoding.delimiter()))
+            }
             Encoding::Json => Form::Lists(json::Lists::new(shape)),
         };
         Ok(Self { dtype, notes, form })

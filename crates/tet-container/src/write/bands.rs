@@ -50,7 +50,7 @@ impl<'l> Bands<'l> {
     ) -> Result<Self> {
         let room = execution.memory_budget / 4;
         let size = lazy.dtype().size().unwrap_or(1);
-        let shape_of = |len_max| band_shape_of(lazy.shape(), &chunk_shape, (size, room), len_max);
+        let shape_of = |len_max| band_shape_of(lazy.shape(), &chunk_shape, size, room, len_max);
         let mut band_shape = shape_of(BAND_LEN).map_err(|one| {
             let (dataset, limit) = (lazy.dataset().name.clone(), execution.memory_budget);
             Error::Budget { dataset, wanted: one.saturating_mul(4), limit }

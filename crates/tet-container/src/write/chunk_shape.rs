@@ -64,7 +64,8 @@ pub enum AskedChunks {
 /// A shape for this dataset has another number of axes, or an extent of 0.
 pub fn chunks_of(
     dataset: &Dataset,
-    (shape, element_size): (&[u64], u64),
+    shape: &[u64],
+    element_size: u64,
     options: &ConvertOptions,
 ) -> Result<AskedChunks> {
     let (mut asked, mut extents) = (AskedChunks::Kept, vec![None; shape.len()]);
@@ -100,7 +101,7 @@ pub fn chunks_of(
             AskedChunks::Kept => kept(dataset, shape).unwrap_or_else(|| auto(shape, element_size)),
             AskedChunks::Auto => auto(shape, element_size),
         };
-        asked = AskedChunks::Shape(with_extents((shape, element_size), others, &extents));
+        asked = AskedChunks::Shape(with_extents(shape, element_size, others, &extents));
     }
     match asked {
         AskedChunks::Shape(chunk_shape) if chunk_shape.contains(&0) => {
@@ -145,7 +146,8 @@ fn is_coordinate(dataset: &Dataset) -> bool {
 
 /// A chunk shape with other extents along some axes.
 fn with_extents(
-    (shape, element_size): (&[u64], u64),
+    shape: &[u64],
+    element_size: u64,
     mut chunk: Vec<u64>,
     extents: &[Option<AxisChunk>],
 ) -> Vec<u64> {
@@ -170,9 +172,8 @@ mod tests {
     #[test]
     fn open_axes_take_what_the_others_leave() {
         let shape = [100, 181, 360];
-        let of = |extents: [Option<AxisChunk>; 3]| {
-            with_extents((&shape, 4), vec![16, 181, 360], &extents)
-        };
+        let of =
+            |extents: [Option<AxisChunk>; 3]| with_extents(&shape, 4, vec![16, 181, 360], &extents);
         let (open, one) = (Some(AxisChunk::Auto), |extent| Some(AxisChunk::Extent(extent)));
         assert_eq!(of([one(1), None, None]), [1, 181, 360]);
         // 1,048,576 elements: the last axis is taken whole, then 29 fit, and 181 is prime: 7 chunks.

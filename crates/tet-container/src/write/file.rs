@@ -91,7 +91,8 @@ pub fn check_folder(
     catalog: &Catalog,
     output: &Path,
     overwrite: Overwrite,
-    (format, documents): (Format, &[&str]),
+    format: Format,
+    documents: &[&str],
 ) -> Result<()> {
     let path = output.to_path_buf();
     if overwrite == Overwrite::Refuse || !output.is_dir() {

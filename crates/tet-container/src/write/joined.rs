@@ -104,7 +104,7 @@ fn join(
     };
     let stored = Arc::new(Scattered::new(sparse));
     let of = Arc::new(Stored::Held(Arc::clone(&stored)));
-    let bands = Bands::new((&tensor.shape, size), no_bytes(), &of, u64::MAX, None);
+    let bands = Bands::new(&tensor.shape, size, no_bytes(), &of, u64::MAX);
     let mut attrs = values.attrs;
     [OF_KEY, PART_KEY, FORMAT_KEY, SHAPE_KEY].iter().for_each(|key| drop(attrs.remove(*key)));
     let (source, grid) = (values.source, bands.grid().clone());

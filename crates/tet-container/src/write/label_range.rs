@@ -56,7 +56,9 @@ impl LabelRange {
             },
         };
         match date(start.trim()) {
-            Some(start) => dates(start, stop.map(str::trim), step.unwrap_or("1D").trim()),
+            Some((start, has_time)) => {
+                dates(start, has_time, stop.map(str::trim), step.unwrap_or("1D").trim())
+            }
             None => numbers(start.trim(), stop.map(str::trim), step.unwrap_or("1").trim()),
         }
     }
@@ -137,7 +139,7 @@ fn decimal(number: i128, digits: usize) -> String {
 }
 
 /// A range of dates.
-fn dates((start, has_time): (i64, bool), stop: Option<&str>, step: &str) -> Option<LabelRange> {
+fn dates(start: i64, has_time: bool, stop: Option<&str>, step: &str) -> Option<LabelRange> {
     let stop = match stop {
         Some(stop) => Some(date(stop)?),
         None => None,

@@ -53,7 +53,7 @@ impl Rechunked {
     ) -> Result<Rechunked> {
         let (shape, size) = (lazy.shape(), lazy.dtype().size().unwrap_or(1));
         let room = how.memory_budget / 4;
-        let input_shape = band_shape_of(shape, &lazy.chunk_shape(), (size, room), room);
+        let input_shape = band_shape_of(shape, &lazy.chunk_shape(), size, room, room);
         let input_shape = input_shape.map_err(|one| Error::Budget {
             dataset: lazy.dataset().name.clone(),
             wanted: one.saturating_mul(4),
@@ -157,7 +157,8 @@ impl Rechunked {
 pub fn band_shape_of(
     shape: &Shape,
     chunk_shape: &[u64],
-    (size, room): (u64, u64),
+    size: u64,
+    room: u64,
     len_max: u64,
 ) -> Result<Shape, u64> {
     let chunk = |axis: usize| {
@@ -315,8 +316,7 @@ mod tests {
     #[test]
     fn bands_are_some_chunks_along_one_axis_and_all_of_the_rest() {
         let of = |chunk: [u64; 3], room| {
-            band_shape_of(&Shape::from([100, 40, 50]), &chunk, (4, room), room)
-                .map(|it| it.to_vec())
+            band_shape_of(&Shape::from([100, 40, 50]), &chunk, 4, room, room).map(|it| it.to_vec())
         };
         assert_eq!(of([1, 40, 50], 80_000), Ok(vec![10, 40, 50]));
         assert_eq!(of([100, 4, 5], 80_000), Ok(vec![100, 4, 50]));

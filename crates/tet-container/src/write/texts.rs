@@ -88,7 +88,8 @@ pub fn for_each_chunk(
 pub fn filled<T: Clone>(
     dataset: &Dataset,
     items: Vec<T>,
-    (extents, chunk_shape): (&[u64], &[u64]),
+    extents: &[u64],
+    chunk_shape: &[u64],
     fill: T,
 ) -> Result<Vec<T>> {
     if extents == chunk_shape {
@@ -119,7 +120,7 @@ pub fn filled<T: Clone>(
 /// Counts the texts of a dataset that are not all of what they were, or will not be.
 #[derive(Debug)]
 pub struct TextCounts<'d> {
-    dataset: &'d Dataset,
+    pub(super) dataset: &'d Dataset,
     replaced: u64,
     cut: u64,
 }

@@ -169,9 +169,10 @@ impl Stream<'_> {
         } else {
             self.clipped.clear();
             self.bands.fill(&self.coord, &self.extents, &mut self.clipped)?;
-            let shapes = (&self.extents[..], &self.how.chunk_shape[..]);
-            let element = (self.size, &self.how.fill[..]);
-            fill_up(&self.clipped, shapes, element, &mut batch.decoded);
+            let chunk_shape = &self.how.chunk_shape;
+            extend(&mut batch.decoded, &self.how.fill, len);
+            let chunk = &mut batch.decoded[before..];
+            copy_rows(&self.clipped, &self.extents, self.size, chunk_shape, chunk);
             batch.read_len += u64::try_from(self.clipped.len()).unwrap_or(0);
         }
         if batch.decoded.len() - before != len {
@@ -222,21 +223,18 @@ impl OrderedJobs for Stream<'_> {
     }
 }
 
-/// Appends a whole chunk of which `elements` are those inside of the array.
-fn fill_up(
-    elements: &[u8],
-    (extents, chunk_shape): (&[u64], &[u64]),
-    (size, fill): (u64, &[u8]),
-    out: &mut Vec<u8>,
-) {
-    let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let start = out.len();
-    let len = index(chunk_shape.iter().copied().fold(size, u64::saturating_mul));
+/// Appends `len` bytes of an element, one after the other.
+fn extend(out: &mut Vec<u8>, fill: &[u8], len: usize) {
     if fill.iter().all(|byte| *byte == 0) {
-        out.resize(start + len, 0);
+        out.resize(out.len() + len, 0);
     } else {
         out.extend(fill.iter().copied().cycle().take(len));
     }
+}
+
+/// Copies the elements of a chunk that are inside of the array, of `size` bytes each, to their places in the whole chunk.
+fn copy_rows(elements: &[u8], extents: &[u64], size: u64, chunk_shape: &[u64], chunk: &mut [u8]) {
+    let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let Some((&row, outer)) = extents.split_last() else { return };
     let row = index(row.saturating_mul(size));
     let mut coord = vec![0; outer.len()];
@@ -244,7 +242,7 @@ fn fill_up(
         let place =
             coord.iter().zip(chunk_shape).fold(0, |place, (&at, &extent)| place * extent + at);
         let place = place * chunk_shape.last().copied().unwrap_or(1) * size;
-        if let Some(to) = out.get_mut(start + index(place)..).and_then(|out| out.get_mut(..row)) {
+        if let Some(to) = chunk.get_mut(index(place)..).and_then(|rest| rest.get_mut(..row)) {
             to.copy_from_slice(elements);
         }
         for (at, &extent) in coord.iter_mut().zip(outer).rev() {
@@ -264,15 +262,18 @@ mod tests {
     #[test]
     fn chunks_at_the_edges_are_filled_up() {
         let mut out = vec![7];
-        fill_up(&[1, 2, 3, 4], (&[2, 2], &[3, 3]), (1, &[9]), &mut out);
+        extend(&mut out, &[9], 9);
+        copy_rows(&[1, 2, 3, 4], &[2, 2], 1, &[3, 3], &mut out[1..]);
         assert_eq!(out, [7, 1, 2, 9, 3, 4, 9, 9, 9, 9]);
         let mut out = Vec::new();
         let elements: Vec<u8> = (1..=12).collect();
-        fill_up(&elements, (&[1, 3, 2], &[2, 3, 3]), (2, &[0, 0]), &mut out);
+        extend(&mut out, &[0, 0], 36);
+        copy_rows(&elements, &[1, 3, 2], 2, &[2, 3, 3], &mut out);
         assert_eq!(out[..18], [1, 2, 3, 4, 0, 0, 5, 6, 7, 8, 0, 0, 9, 10, 11, 12, 0, 0]);
         assert_eq!(out[18..], [0; 18]);
         let mut out = Vec::new();
-        fill_up(&[1, 0], (&[1], &[3]), (2, &[5, 6]), &mut out);
+        extend(&mut out, &[5, 6], 6);
+        copy_rows(&[1, 0], &[1], 2, &[3], &mut out);
         assert_eq!(out, [1, 0, 5, 6, 5, 6]);
     }
 }

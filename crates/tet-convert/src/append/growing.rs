@@ -14,7 +14,8 @@ use tet_query::{Catalog, Dataset, Execution};
 use super::order::{check_order, unfit};
 use crate::container::holds_one;
 use crate::edit::datasets_named;
-use crate::merge::differing_elements;
+use crate::merge::{FileDataset, differing_elements};
+use crate::open::OpenedFile;
 use crate::{Note, Result};
 use tet_container::model::attributes::is_metadata;
 use tet_container::model::axes::names_of;
@@ -55,21 +56,22 @@ pub struct AxisAppend<'a> {
 pub(crate) struct Growing<'c> {
     pub(crate) dataset: &'c Dataset,
     pub(crate) axis: usize,
-    /// What each input has of it.
-    pub(crate) parts: Vec<(&'c Path, &'c Dataset)>,
+    /// The dataset of each input.
+    pub(crate) parts: Vec<FileDataset<'c>>,
 }
 
 impl Growing<'_> {
     /// By how many positions it grows.
     pub(super) fn by(&self) -> u64 {
-        let extents = self.parts.iter().map(|(_, part)| extent(part, self.axis));
+        let extents = self.parts.iter().map(|part| extent(part.dataset, self.axis));
         extents.fold(0, u64::saturating_add)
     }
 
     /// Checks that the coordinate of the axis goes on in order, if the dataset is this coordinate.
     pub(crate) fn check_coordinates(
         &self,
-        (file, axis): (&Path, &str),
+        path: &Path,
+        axis: &str,
         advice: &str,
         how: &Execution,
     ) -> Result<Vec<Note>> {
@@ -80,7 +82,7 @@ impl Growing<'_> {
         if !is_coordinate {
             return Ok(Vec::new());
         }
-        check_order((file, self.dataset), &self.parts, advice, how)
+        check_order(FileDataset { path, dataset: self.dataset }, &self.parts, advice, how)
     }
 
     /// The labels of the new positions, behind those that the axis has.
@@ -88,9 +90,9 @@ impl Growing<'_> {
         let name = &self.dataset.name;
         let mut taken: HashSet<&String> = labels.iter().collect();
         let mut all = Vec::new();
-        for (path, part) in &self.parts {
-            let count = extent(part, self.axis);
-            let more = part.coords.get(&self.axis).filter(|more| more.len() as u64 == count);
+        for &FileDataset { path, dataset } in &self.parts {
+            let count = extent(dataset, self.axis);
+            let more = dataset.coords.get(&self.axis).filter(|more| more.len() as u64 == count);
             let Some(more) = more else {
                 let path = shown(path);
                 return Err(unfit(format!(
@@ -119,7 +121,7 @@ impl Growing<'_> {
 pub(crate) fn growing<'c>(
     opened: &'c Opened,
     asked: &AxisAppend<'_>,
-    inputs: &'c [(&Path, Opened)],
+    inputs: &[OpenedFile<'c>],
 ) -> Result<Vec<Growing<'c>>> {
     let catalog = &opened.catalog;
     let chosen = chosen(catalog, asked.datasets)?;
@@ -135,7 +137,7 @@ pub(crate) fn growing<'c>(
     // A coordinate alone does not say which other datasets have its axis.
     if datasets().any(|it| it.dims.iter().any(|dim| dim == asked.axis)) {
         let with_axis = datasets().filter_map(|it| Some((it, named(it)?)));
-        let growing = with_axis.map(|found| of_dataset(opened, found, inputs));
+        let growing = with_axis.map(|(it, axis)| of_dataset(opened, it, axis, inputs));
         let growing = growing.collect::<Result<Vec<_>>>()?;
         if chosen.is_none() {
             check_left(inputs, &growing, asked.axis, |it| named(it).is_some())?;
@@ -155,7 +157,7 @@ pub(crate) fn growing<'c>(
         return Err(unfit(format!("no dataset has an axis named {:?}{advice}", asked.axis)));
     };
     let growing = match &chosen {
-        Some(_) => datasets().map(|it| of_dataset(opened, (it, axis), inputs)).collect(),
+        Some(_) => datasets().map(|it| of_dataset(opened, it, axis, inputs)).collect(),
         None => numbered(opened, axis, inputs),
     }?;
     if growing.is_empty() {
@@ -185,9 +187,10 @@ pub(crate) fn growing<'c>(
 /// # Errors
 /// An input has one that the file lacks, or has it with another type, shape or elements, or elements cannot be read.
 pub(crate) fn check_fixed(
-    (path, opened): (&Path, &Opened),
-    (asked, growing): (&AxisAppend<'_>, &[Growing<'_>]),
-    inputs: &[(&Path, Opened)],
+    file: OpenedFile<'_>,
+    growing: &[Growing<'_>],
+    asked: &AxisAppend<'_>,
+    inputs: &[OpenedFile<'_>],
     how: &Execution,
 ) -> Result<()> {
     let grown: HashSet<&str> = growing.iter().map(|it| it.dataset.name.as_str()).collect();
@@ -199,11 +202,11 @@ pub(crate) fn check_fixed(
     };
     let is_meant = |it: &Dataset| asked.datasets.is_empty() || is_coordinate(it);
     let is_one = |input: &Opened| holds_one(input.format);
-    for (other, input) in inputs.iter().filter(|(_, input)| !is_one(input)) {
-        let fixed = input.catalog.datasets().iter().filter(|it| !is_metadata(it));
+    for input in inputs.iter().filter(|it| !is_one(it.opened)) {
+        let fixed = input.opened.catalog.datasets().iter().filter(|it| !is_metadata(it));
         for part in fixed.filter(|it| !grown.contains(it.name.as_str()) && is_meant(it)) {
-            let (name, other, path) = (&part.name, shown(other), shown(path));
-            let Some(dataset) = opened.catalog.only_named(name) else {
+            let (name, other, path) = (&part.name, shown(input.path), shown(file.path));
+            let Some(dataset) = file.opened.catalog.only_named(name) else {
                 return Err(unfit(format!(
                     "{other} has a dataset {name:?}, and {path} has none: --exclude leaves it out"
                 )));
@@ -236,18 +239,18 @@ fn chosen(catalog: &Catalog, names: &[String]) -> Result<Option<BTreeSet<usize>>
 fn numbered<'c>(
     opened: &'c Opened,
     axis: usize,
-    inputs: &'c [(&Path, Opened)],
+    inputs: &[OpenedFile<'c>],
 ) -> Result<Vec<Growing<'c>>> {
     let mut growing = Vec::new();
     for dataset in opened.catalog.datasets().iter().filter(|it| !is_metadata(it)) {
-        let fits = |(_, input): &(&Path, Opened)| {
-            let part = part_of(opened, dataset, input)?;
+        let fits = |input: &OpenedFile<'_>| {
+            let part = part_of(opened, dataset, input.opened)?;
             let fits = part.is_some_and(|part| others(part, axis) == others(dataset, axis));
             Ok(fits && axis < dataset.shape().len())
         };
         let fitting = inputs.iter().map(fits).collect::<Result<Vec<bool>>>()?;
         if fitting.contains(&true) {
-            growing.push(of_dataset(opened, (dataset, axis), inputs)?);
+            growing.push(of_dataset(opened, dataset, axis, inputs)?);
         }
     }
     Ok(growing)
@@ -256,8 +259,9 @@ fn numbered<'c>(
 /// A dataset that grows, after checking that each input continues it.
 fn of_dataset<'c>(
     opened: &'c Opened,
-    (dataset, axis): (&'c Dataset, usize),
-    inputs: &'c [(&Path, Opened)],
+    dataset: &'c Dataset,
+    axis: usize,
+    inputs: &[OpenedFile<'c>],
 ) -> Result<Growing<'c>> {
     let name = &dataset.name;
     if dataset.shape().len() <= axis {
@@ -273,11 +277,13 @@ fn of_dataset<'c>(
              \"tet convert --stack AXIS\" makes one of them, \"tet edit rename\" names them anew"
         )));
     }
-    let part = |(path, input): &'c (&Path, Opened)| {
+    let part = |input: &OpenedFile<'c>| {
+        let path = input.path;
         let missing = || unfit(format!("{} has no dataset {name:?}, which grows", shown(path)));
-        let part = part_of(opened, dataset, input)?.ok_or_else(missing)?;
-        check_fit((dataset, axis), path, part)?;
-        Ok((*path, part))
+        let part = part_of(opened, dataset, input.opened)?.ok_or_else(missing)?;
+        let part = FileDataset { path, dataset: part };
+        check_fit(dataset, axis, part)?;
+        Ok(part)
     };
     Ok(Growing { dataset, axis, parts: inputs.iter().map(part).collect::<Result<_>>()? })
 }
@@ -305,7 +311,8 @@ fn part_of<'i>(
 }
 
 /// Checks that a dataset of an input continues one of the file.
-fn check_fit((dataset, axis): (&Dataset, usize), path: &Path, part: &Dataset) -> Result<()> {
+fn check_fit(dataset: &Dataset, axis: usize, part: FileDataset<'_>) -> Result<()> {
+    let FileDataset { path, dataset: part } = part;
     let differs = |what: &str, found: &dyn std::fmt::Debug, wanted: &dyn std::fmt::Debug| {
         let (name, path) = (&dataset.name, shown(path));
         Err(unfit(format!("{name:?} has the {what} {wanted:?}, and {found:?} in {path}")))
@@ -338,8 +345,7 @@ fn check_fit((dataset, axis): (&Dataset, usize), path: &Path, part: &Dataset) ->
 /// positions.
 fn check_one_axis(growing: &[Growing<'_>]) -> Result<()> {
     let steps = |it: &Growing<'_>| {
-        let parts = it.parts.iter().map(|(_, part)| *part);
-        parts.map(|part| extent(part, it.axis)).collect::<Vec<u64>>()
+        it.parts.iter().map(|part| extent(part.dataset, it.axis)).collect::<Vec<u64>>()
     };
     let along = |it: &Growing<'_>| extent(it.dataset, it.axis);
     let Some(first) = growing.first() else { return Ok(()) };
@@ -357,16 +363,16 @@ fn check_one_axis(growing: &[Growing<'_>]) -> Result<()> {
 
 /// Checks that no input has more datasets along the axis: they would be lost.
 fn check_left(
-    inputs: &[(&Path, Opened)],
+    inputs: &[OpenedFile<'_>],
     growing: &[Growing<'_>],
     axis: &str,
     has_axis: impl Fn(&Dataset) -> bool,
 ) -> Result<()> {
-    for (number, (path, input)) in inputs.iter().enumerate() {
+    for (number, &OpenedFile { path, opened }) in inputs.iter().enumerate() {
         let parts = growing.iter().filter_map(|grown| grown.parts.get(number));
-        let taken: HashSet<usize> = parts.map(|(_, part)| part.index).collect();
+        let taken: HashSet<usize> = parts.map(|part| part.dataset.index).collect();
         let is_taken = |it: &Dataset| taken.contains(&it.index);
-        let mut left = input.catalog.datasets().iter().filter(|it| !is_metadata(it));
+        let mut left = opened.catalog.datasets().iter().filter(|it| !is_metadata(it));
         if let Some(left) = left.find(|it| has_axis(it) && !is_taken(it)) {
             let (path, name) = (shown(path), &left.name);
             return Err(unfit(format!(

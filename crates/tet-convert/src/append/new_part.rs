@@ -5,15 +5,16 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_file::metadata::{HistoryRow, Metadata};
+use tet_file::metadata::Metadata;
 use tet_file::parts::{FilePlan, RegionOptions, RegionWriter, publish};
 use tet_file::write::WriteOptions;
 use tet_format::write::DatasetSpec;
-use tet_query::{Computed, Elements, Execution, Hyperslab, LazyArray};
+use tet_io::Overwrite;
+use tet_query::{Computed, Dataset, Elements, Execution, Hyperslab, LazyArray};
 
 use super::growing::{Growing, extent};
 use super::order::unfit;
-use super::{codec_of, write, write_parts};
+use super::{Request, RowWriter, codec_of, history};
 use crate::Result;
 use crate::container::tets::{Begun, Series};
 use tet_container::write::file::folder_of;
@@ -49,11 +50,12 @@ impl<'g> Planned<'g> {
 /// Writes the part: the rows behind the last border of chunks, and those of the inputs. Returns when its file was begun.
 pub(super) fn write_part(
     series: &Series,
-    (planned, metadata): (&[Planned<'_>], &Metadata),
-    (options, history): (WriteOptions, &[HistoryRow]),
+    planned: &[Planned<'_>],
+    metadata: &Metadata,
+    request: &Request<'_>,
     path: &Path,
-    how: &Execution,
 ) -> Result<Begun> {
+    let Request { asked, options, how, .. } = *request;
     let folder = folder_of(path);
     let specs = planned.iter().map(|it| it.spec.clone()).collect();
     let codec = codec_of(&series.first)?;
@@ -62,24 +64,28 @@ pub(super) fn write_part(
     let writer = RegionWriter::scratch(&folder, &plan, None, regions)?;
     for (id, Planned { growing, start, .. }) in planned.iter().enumerate() {
         let end = extent(growing.dataset, growing.axis);
+        let rows = RowWriter { writer: &writer, plan: &plan, id, axis: growing.axis };
         if *start < end {
-            take_over(&writer, (&plan, id), growing, *start..end, how)?;
+            rows.write(&kept(growing, *start..end, how)?, 0, how)?;
         }
-        write_parts(growing, &writer, (&plan, id), end.saturating_sub(*start), how)?;
+        rows.write_parts(growing, end.saturating_sub(*start), how)?;
     }
     let (progress, begun) = (how.progress.begin(0), Begun::now());
-    publish(&plan, &[writer.to_part()?], None, path, &options, history, &progress)?;
+    let history = history(&[], asked, options);
+    let options = write_options(series, request);
+    publish(&plan, &[writer.to_part()?], None, path, &options, &history, &progress)?;
     Ok(begun)
 }
 
-/// Writes rows that the folder has to the beginning of the new part.
-fn take_over(
-    writer: &RegionWriter,
-    place: (&FilePlan, usize),
-    growing: &Growing<'_>,
-    rows: Range<u64>,
-    how: &Execution,
-) -> Result<()> {
+/// Options by which a part is written over no file.
+fn write_options(series: &Series, request: &Request<'_>) -> WriteOptions {
+    let inputs = request.stamps().chain(series.catalog.stamps()).collect();
+    let (sync, overwrite) = (request.options.publish.sync, Overwrite::Refuse);
+    WriteOptions { sync, overwrite, inputs, ..WriteOptions::default() }
+}
+
+/// Rows that the folder has, for the beginning of the new part.
+fn kept(growing: &Growing<'_>, rows: Range<u64>, how: &Execution) -> Result<Dataset> {
     let Growing { dataset, axis, .. } = growing;
     let extents = dataset.shape().iter().map(|&extent| 0..extent);
     let mut ranges: Vec<_> = extents.collect();
@@ -87,8 +93,7 @@ fn take_over(
     let slab = Hyperslab::whole(dataset.shape()).part(&ranges);
     let lazy = Arc::new(LazyArray::values(dataset, &slab)?);
     let computed = Computed::new(Elements::new(lazy), how);
-    let taken = computed.dataset(dataset.name.clone());
-    write(writer, place, (*axis, 0), &taken, how)
+    Ok(computed.dataset(dataset.name.clone()))
 }
 
 /// The metadata of the first part, with the labels of all rows.

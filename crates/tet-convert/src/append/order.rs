@@ -1,10 +1,9 @@
 //! Whether the values of a coordinate continue in order.
 
-use std::path::Path;
-
 use tet_format::DType;
 use tet_query::{Dataset, Execution, Hyperslab, Labels};
 
+use crate::merge::FileDataset;
 use crate::{Error, Note, Result};
 
 /// Longer coordinates are not compared.
@@ -13,22 +12,23 @@ const COUNT_MAX: u64 = 1 << 24;
 /// Checks that a coordinate whose values increase or decrease does so with those of the inputs. Notes are of times that may
 /// be missing between two files.
 pub(super) fn check_order(
-    (file, dataset): (&Path, &Dataset),
-    parts: &[(&Path, &Dataset)],
+    file: FileDataset<'_>,
+    parts: &[FileDataset<'_>],
     advice: &str,
     how: &Execution,
 ) -> Result<Vec<Note>> {
-    let Some(mut keys) = keys(dataset, how)? else { return Ok(Vec::new()) };
+    let Some(mut keys) = keys(file.dataset, how)? else { return Ok(Vec::new()) };
     if !is_ordered(&keys) {
         return Ok(Vec::new());
     }
-    let mut before = file;
-    for (path, part) in parts {
-        let Some(more) = self::keys(part, how)? else { return Ok(Vec::new()) };
+    let mut before = file.path;
+    for &FileDataset { path, dataset } in parts {
+        let Some(more) = self::keys(dataset, how)? else { return Ok(Vec::new()) };
         let (is_part, is_apart) = (is_ordered(&more), keys.last() != more.first());
         keys.extend(more);
         if !is_ordered(&keys) {
-            let (name, path, before) = (&dataset.name, tet_io::shown(path), tet_io::shown(before));
+            let (name, path, before) =
+                (&file.dataset.name, tet_io::shown(path), tet_io::shown(before));
             let leaf = name.rsplit('/').next().unwrap_or_default();
             return Err(unfit(if is_part {
                 let begins = if is_apart { "begins before" } else { "begins where" };
@@ -39,18 +39,14 @@ pub(super) fn check_order(
         }
         before = path;
     }
-    let files: Vec<_> = std::iter::once((file, dataset)).chain(parts.iter().copied()).collect();
+    let files: Vec<_> = std::iter::once(file).chain(parts.iter().copied()).collect();
     let gaps = files.windows(2).map(|pair| gap(pair[0], pair[1], how));
     Ok(gaps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// A note where times of a file begin later after those before than any two of them are apart: files may be missing.
-fn gap(
-    (before, first): (&Path, &Dataset),
-    (path, second): (&Path, &Dataset),
-    how: &Execution,
-) -> Result<Option<Note>> {
-    let labels = [first.as_labels(how)?, second.as_labels(how)?];
+fn gap(before: FileDataset<'_>, after: FileDataset<'_>, how: &Execution) -> Result<Option<Note>> {
+    let labels = [before.dataset.as_labels(how)?, after.dataset.as_labels(how)?];
     let [Some(first), Some(second)] = &labels else { return Ok(None) };
     let [Some(one), Some(two)] = [first.moments(), second.moments()] else { return Ok(None) };
     let steps = [&one, &two].into_iter().flat_map(|it| it.nanoseconds.windows(2));
@@ -64,9 +60,9 @@ fn gap(
         one.calendar == two.calendar && longest.saturating_mul(3) / 2 < end.abs_diff(*begin);
     let text = |labels: &Labels<'_>, at: usize| labels.text(at).unwrap_or_default();
     Ok(is_gap.then(|| Note::Gap {
-        before: tet_io::shown(before).to_string(),
+        before: tet_io::shown(before.path).to_string(),
         end: text(first, first.len().saturating_sub(1)),
-        path: tet_io::shown(path).to_string(),
+        path: tet_io::shown(after.path).to_string(),
         begin: text(second, 0),
     }))
 }

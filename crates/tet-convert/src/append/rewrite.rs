@@ -1,15 +1,15 @@
 //! Growth of files whose datasets are written anew: the elements of the file and of the inputs as one dataset.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use tet_io::Output;
 use tet_query::{Computed, Dataset, Elements, Execution, LazyArray};
 
-use super::growing::{AxisAppend, Growing};
+use super::Request;
+use super::growing::Growing;
 use super::order::unfit;
 use crate::Result;
-use crate::container::{EditOptions, Editor, Rewrite, RewriteOptions, Rewritten};
+use crate::container::{Editor, Rewrite, RewriteOptions, Rewritten};
 use tet_container::model::logical::{byte_len, to_physical};
 use tet_container::read::opened::{Opened, path_of};
 use tet_container::write::storage::Storage;
@@ -17,11 +17,12 @@ use tet_container::write::stream;
 
 /// Writes a file whose datasets grew, unless it is only planned.
 pub(super) fn rewritten(
-    (opened, editor): (&Opened, &dyn Editor),
+    opened: &Opened,
+    editor: &dyn Editor,
     growing: &[Growing<'_>],
-    (asked, inputs): (&AxisAppend<'_>, &[(&Path, Opened)]),
-    (options, how): (&EditOptions, &Execution),
+    request: &Request<'_>,
 ) -> Result<Option<Rewritten>> {
+    let Request { asked, options, how, .. } = *request;
     let views = growing.iter().map(|it| view(it, asked.axis, how));
     let views = views.collect::<Result<Vec<Dataset>>>()?;
     let rewrites = views.iter().map(|view| Rewrite {
@@ -31,7 +32,7 @@ pub(super) fn rewritten(
     });
     let rewrites: Vec<Rewrite<'_>> = rewrites.collect();
     let mut edit = options.clone();
-    edit.publish.inputs.extend(inputs.iter().flat_map(|(_, input)| input.catalog.stamps()));
+    edit.publish.inputs.extend(request.stamps());
     let file = path_of(opened.catalog.source());
     let output = asked.output.map_or(Output::InPlace(&file), Output::NewFile);
     let lens = views.iter().map(byte_len).fold(0, u64::saturating_add);
@@ -44,7 +45,7 @@ pub(super) fn rewritten(
 /// A dataset with all its elements and labels.
 fn view(growing: &Growing<'_>, axis: &str, how: &Execution) -> Result<Dataset> {
     let Growing { dataset, axis: number, parts } = growing;
-    let others = parts.iter().map(|(_, part)| elements(part)).collect::<Result<Vec<_>>>()?;
+    let others = parts.iter().map(|part| elements(part.dataset)).collect::<Result<Vec<_>>>()?;
     let elements = Elements::along(*number, elements(dataset)?, others);
     let misfit =
         || unfit(format!("{:?} would be too long, or is stored in another way", dataset.name));

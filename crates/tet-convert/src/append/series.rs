@@ -14,14 +14,13 @@ use std::thread;
 use std::time::Duration;
 
 use tet_codec::digest;
-use tet_file::write::WriteOptions;
-use tet_io::{FileLock, Folder, Output, Overwrite, Publish, Source, is_url, shown};
+use tet_io::{FileLock, Folder, Output, Publish, Source, is_url, shown};
 use tet_query::{Dataset, Execution};
 
 use super::growing::{AxisAppend, Growing, extent, growing};
 use super::new_part::{Planned, metadata_of, write_part};
 use super::order::{NOT_AGAIN, unfit};
-use super::{change, check_fixed, grow_labels, history, opened_inputs, taken_inputs};
+use super::{Request, change, check_fixed, grow_labels, opened_inputs, taken_inputs};
 use crate::container::tets::parts::folder_at;
 use crate::container::tets::{
     DOCUMENT, FORMAT, LOCK, Manifest, Part, SUFFIX, Series, new_part_name, opened_of, part,
@@ -29,6 +28,7 @@ use crate::container::tets::{
 use crate::container::{EditMode, EditOptions};
 use crate::convert::{concat, convert};
 use crate::edit::report::{DatasetChange, EditReport};
+use crate::open::OpenedFile;
 use crate::{Error, Result};
 use tet_container::model::attribute_types::{AttrTypes, typed};
 use tet_container::model::logical::to_logical;
@@ -60,16 +60,16 @@ pub(super) fn begin(
 ) -> Result<EditReport> {
     check_output(asked, options)?;
     let inputs = opened_inputs(asked, &folder_of(file))?;
-    let mut inputs = taken_inputs(inputs, FORMAT, asked, how, &mut Vec::new())?;
+    let inputs = taken_inputs(inputs, FORMAT, asked, how, &mut Vec::new())?;
     let of_folder = &of_all(asked);
-    let others = inputs.split_off(inputs.len().min(1));
-    let Some((_, first)) = inputs.first() else {
+    let files = OpenedFile::all(&inputs);
+    let Some((first, others)) = files.split_first() else {
         return Err(unfit("no file is given".to_owned()));
     };
     let mut report = EditReport::default();
     let mut grows = GrowingAxis { name: asked.axis.to_owned(), ..GrowingAxis::default() };
     // What cannot grow is no beginning.
-    for it in growing(first, of_folder, &others)? {
+    for it in growing(first.opened, of_folder, others)? {
         let (dataset, axis, from) = (it.dataset.name.clone(), it.axis, 0);
         let to = extent(it.dataset, axis).saturating_add(it.by());
         grows.numbers.insert(dataset.clone(), axis);
@@ -79,7 +79,7 @@ pub(super) fn begin(
     if options.mode == EditMode::Plan {
         return Ok(report);
     }
-    drop((inputs, others));
+    drop(inputs);
     let mut of_folder = ConvertOptions { execution: how.clone(), ..ConvertOptions::default() };
     of_folder.tet.include = asked.datasets.to_vec();
     of_folder.tet.exclude = asked.exclude.to_vec();
@@ -126,15 +126,9 @@ pub(super) fn append(
     let mut notes = Vec::new();
     let inputs = taken_inputs(inputs, FORMAT, asked, how, &mut notes)?;
     let of_folder = &of_all(asked);
-    let attempt = Attempt {
-        folder,
-        shown: file,
-        inputs: &inputs,
-        asked: of_folder,
-        chosen: asked,
-        options,
-        how,
-    };
+    let inputs = &OpenedFile::all(&inputs);
+    let request = Request { asked: of_folder, inputs, options, how };
+    let attempt = Attempt { folder, shown: file, request, chosen: asked };
     let mut left = TRIES_MAX;
     loop {
         left -= 1;
@@ -176,12 +170,9 @@ struct Attempt<'a> {
     folder: &'a Path,
     /// The folder as the caller names it.
     shown: &'a Path,
-    inputs: &'a [(&'a Path, Opened)],
-    asked: &'a AxisAppend<'a>,
+    request: Request<'a>,
     /// With the datasets that the caller chose of the inputs.
     chosen: &'a AxisAppend<'a>,
-    options: &'a EditOptions,
-    how: &'a Execution,
 }
 
 impl Attempt<'_> {
@@ -199,12 +190,12 @@ impl Attempt<'_> {
                 Err(error) if is_of(&error, ErrorKind::Unsupported) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
-            self.how.progress.check()?;
+            self.request.how.progress.check()?;
         }
     }
 
     fn run(&self) -> Result<EditReport> {
-        let (asked, how) = (self.asked, self.how);
+        let Request { asked, inputs, options, how } = self.request;
         // It stays open until it is replaced, so that its inode is not used again.
         let source = Source::open(self.folder.join(DOCUMENT))?;
         let series = Series::open(self.shown, &source, &OpenOptions::default())?;
@@ -216,32 +207,32 @@ impl Attempt<'_> {
         let catalog = catalog.of_file(self.shown);
         let opened = opened_of(catalog);
         self.check_chosen(&opened)?;
-        let growing = growing(&opened, asked, self.inputs)?;
-        check_fixed((self.shown, &opened), (asked, &growing), self.inputs, how)?;
+        let growing = growing(&opened, asked, inputs)?;
+        let file = OpenedFile { path: self.shown, opened: &opened };
+        check_fixed(file, &growing, asked, inputs, how)?;
         let mut metadata = metadata_of(&series, &growing);
         let mut notes = Vec::new();
         for it in &growing {
             grow_labels(it, &mut metadata)?;
-            notes.extend(it.check_coordinates((self.shown, asked.axis), NOT_AGAIN, how)?);
+            notes.extend(it.check_coordinates(self.shown, asked.axis, NOT_AGAIN, how)?);
         }
         let planned = growing.iter().filter(|it| it.by() != 0);
         let planned = planned.map(|it| Planned::new(&series, it)).collect::<Result<Vec<_>>>()?;
         let changes = growing.iter().map(|it| change(it).1).collect();
         let mut report = EditReport { changes, notes, ..EditReport::default() };
-        if planned.is_empty() || self.options.mode == EditMode::Plan {
+        if planned.is_empty() || options.mode == EditMode::Plan {
             return Ok(report);
         }
         let file = new_part_name();
         let path = self.folder.join(&file);
-        let history = history(&[], asked, self.options);
-        let made = (self.part_options(&series), &history[..]);
         // Where its folder cannot be synced, the part is there.
-        let written = write_part(&series, (&planned, &metadata), made, &path, how);
+        let written = write_part(&series, &planned, &metadata, &self.request, &path);
         let written = written.and_then(|begun| {
-            self.inputs.iter().try_for_each(|(_, input)| input.catalog.check_unchanged())?;
+            self.request.check_unchanged()?;
             let part = part(&path, file.clone())?;
             let len = part.len;
-            let new = grown(&series.manifest, asked.axis, (&growing, &planned), part, &source)?;
+            let mut new = grown(&series.manifest, asked.axis, &growing, &planned, part)?;
+            new.of = Some(digest(&source.read_vec(0, source.len())?));
             begun.check(self.folder)?;
             self.replace(&source, &new.text(), &file)?;
             Ok(len)
@@ -267,8 +258,8 @@ impl Attempt<'_> {
         let has_axis = |it: &&Dataset| it.dims.iter().any(|dim| dim == chosen.axis);
         for dataset in folder.catalog.datasets().iter().filter(has_axis) {
             let name = &dataset.name;
-            let lacks = |(_, input): &&(&Path, Opened)| input.catalog.only_named(name).is_none();
-            if let Some((path, _)) = self.inputs.iter().find(lacks) {
+            let lacks = |it: &&OpenedFile<'_>| it.opened.catalog.only_named(name).is_none();
+            if let Some(OpenedFile { path, .. }) = self.request.inputs.iter().find(lacks) {
                 return Err(unfit(format!(
                     "all its datasets along {:?} grow together, and {name:?} is not among those chosen of {}: \
                      choose it too, or make a folder of fewer datasets with `tet convert --dataset`",
@@ -280,18 +271,10 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// How the part is written: over no file.
-    fn part_options(&self, series: &Series) -> WriteOptions {
-        let stamps = self.inputs.iter().flat_map(|(_, input)| input.catalog.stamps());
-        let inputs = stamps.chain(series.catalog.stamps()).collect();
-        let (sync, overwrite) = (self.options.publish.sync, Overwrite::Refuse);
-        WriteOptions { sync, overwrite, inputs, ..WriteOptions::default() }
-    }
-
     /// Puts a new manifest, which names the part `file`, in the place of the one that was read.
     fn replace(&self, source: &Source, text: &str, file: &str) -> Result<()> {
         let path = self.folder.join(DOCUMENT);
-        let publish = Publish { sync: self.options.publish.sync, ..Publish::default() };
+        let publish = Publish { sync: self.request.options.publish.sync, ..Publish::default() };
         loop {
             let mut publisher = Output::InPlace(&path).begin(source, &publish)?;
             let written = publisher.write_all(text.as_bytes());
@@ -303,7 +286,7 @@ impl Attempt<'_> {
                 Err(tet_io::Error::Unsure { .. }) if self.follows(text, file) => return Ok(()),
                 outcome => return Ok(outcome?),
             }
-            self.how.progress.check()?;
+            self.request.how.progress.check()?;
         }
     }
 
@@ -334,9 +317,9 @@ fn is_of(error: &tet_io::Error, kind: ErrorKind) -> bool {
 fn grown(
     old: &Manifest,
     axis: &str,
-    (growing, planned): (&[Growing<'_>], &[Planned<'_>]),
+    growing: &[Growing<'_>],
+    planned: &[Planned<'_>],
     mut part: Part,
-    source: &Source,
 ) -> Result<Manifest> {
     let mut new = old.clone();
     if new.axis.is_none() {
@@ -358,6 +341,5 @@ fn grown(
         part.rows.insert(spec.name.clone(), [*start, start.saturating_add(rows)]);
     }
     new.parts.push(part);
-    new.of = Some(digest(&source.read_vec(0, source.len())?));
     Ok(new)
 }

@@ -20,24 +20,24 @@ const LABEL_COUNT_MAX: u64 = 1 << 20;
 /// The labels of one dataset by axis.
 type Coords = BTreeMap<usize, Vec<String>>;
 
-/// The labels that `asked` gives to the axes of a dataset, by axis; `values` gives those of an array.
+/// The labels that the caller gives to the axes of a dataset, by axis; `values` gives those of an array.
 ///
 /// # Errors
 /// There are more or fewer labels than positions.
 fn of_dataset(
-    asked: &[AxisLabels],
-    name: &str,
-    (dims, shape): (&[String], &[u64]),
+    given: &[AxisLabels],
+    dataset: &Dataset,
     values: &mut dyn FnMut(&str) -> Result<Vec<String>>,
 ) -> Result<Coords> {
+    let (name, dims, shape) = (&dataset.name, &dataset.dims, dataset.shape());
     let mut coords = Coords::new();
-    for labels in asked {
-        let is_meant = labels.dataset.as_deref().is_none_or(|meant| meant == name);
+    for labels in given {
+        let is_meant = labels.dataset.as_deref().is_none_or(|meant| meant == name.as_str());
         let Some(axis) = axis(&labels.axis, dims, shape.len()).filter(|_| is_meant) else {
             continue;
         };
         // The array that has the labels is labeled by its own elements.
-        let is_source = labels.from == LabelSource::Array(name.to_owned());
+        let is_source = labels.from == LabelSource::Array(name.clone());
         if is_source && labels.dataset.is_none() {
             continue;
         }
@@ -45,10 +45,10 @@ fn of_dataset(
         let texts = match &labels.from {
             LabelSource::Texts(texts) => texts.clone(),
             LabelSource::Array(array) => values(array)?,
-            LabelSource::Range(range) => of_range(range, (name, &labels.axis), extent)?,
+            LabelSource::Range(range) => of_range(range, name, &labels.axis, extent)?,
         };
         if u64::try_from(texts.len()) != Ok(extent) {
-            let (dataset, axis) = (name.to_owned(), labels.axis.clone());
+            let (dataset, axis) = (name.clone(), labels.axis.clone());
             return Err(Error::LabelCount { dataset, axis, count: texts.len(), extent });
         }
         coords.insert(axis, texts);
@@ -62,7 +62,8 @@ fn of_dataset(
 /// There are more or fewer than positions, or more than labels may be.
 pub(crate) fn of_range(
     range: &LabelRange,
-    (dataset, axis): (&str, &str),
+    dataset: &str,
+    axis: &str,
     extent: u64,
 ) -> Result<Vec<String>> {
     let wanted = range.count(extent);
@@ -135,7 +136,8 @@ fn check_dims<'d>(
 pub(crate) fn labeled(
     mut opened: Opened,
     can: Capabilities,
-    (options, how): (&ImportOptions, &Execution),
+    options: &ImportOptions,
+    how: &Execution,
     notes: &mut Vec<Note>,
 ) -> Result<Opened> {
     let catalog = &opened.catalog;
@@ -159,9 +161,8 @@ pub(crate) fn labeled(
     let axes = of_chosen.map(|it| (it.name.as_str(), it.dims.as_slice(), it.shape().len()));
     check_axes(&options.labels, axes)?;
     for dataset in datasets.iter_mut().filter(|it| chosen.contains(&it.index)) {
-        let axes = (dataset.dims.as_slice(), dataset.grid.shape().as_slice());
         let mut values = |name: &str| arrays.values(name);
-        let mut coords = of_dataset(&options.labels, &dataset.name, axes, &mut values)?;
+        let mut coords = of_dataset(&options.labels, dataset, &mut values)?;
         arrays.label(dataset, &mut coords)?;
         dataset.coords.extend(coords);
     }

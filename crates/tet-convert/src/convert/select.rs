@@ -23,7 +23,8 @@ use tet_container::write::conversion::ConvertOptions;
 pub(super) fn selected(
     catalog: Catalog,
     text: &str,
-    (options, can): (&ConvertOptions, Capabilities),
+    options: &ConvertOptions,
+    can: Capabilities,
     notes: &mut Vec<Note>,
 ) -> Result<(Catalog, Vec<ResultCatalog>)> {
     let selection = Selection::parse(text).map_err(tet_query::Error::from)?;

@@ -11,7 +11,7 @@ use super::choice::{
 };
 use super::labels::labeled;
 use super::storage::resolved;
-use crate::container::{Capabilities, Writer, container, untied};
+use crate::container::{Capabilities, Writer, container, untied, writable};
 use crate::{Error, Format, Note, Result};
 use tet_container::model::attribute_types::noted;
 use tet_container::model::attributes::is_metadata;
@@ -30,14 +30,15 @@ use tet_container::write::options::{Attribute, ImportReport, Imported};
 pub(crate) fn write_opened(
     opened: Opened,
     output: &Path,
-    (target, writer): (Format, &dyn Writer),
-    (options, history): (&ConvertOptions, Option<HistoryRow>),
+    options: &ConvertOptions,
+    history: Option<HistoryRow>,
     mut notes: Vec<Note>,
 ) -> Result<ImportReport> {
+    let (_, writer) = writable(options.output_name(output))?;
     let options = &of_output(&opened, output, options)?;
     let execution = options.execution.silent();
-    let opened = labeled(opened, writer.can(), (&options.tet, &execution), &mut notes)?;
-    write_labeled(opened, output, (target, writer), (options, history), notes)
+    let opened = labeled(opened, writer.can(), &options.tet, &execution, &mut notes)?;
+    write_labeled(opened, output, options, history, notes)
 }
 
 /// The options for one output: datasets by their names, and where scratch files are. Attributes for all datasets are
@@ -72,12 +73,13 @@ pub(super) fn of_output(
 pub(super) fn write_labeled(
     mut opened: Opened,
     output: &Path,
-    (target, writer): (Format, &dyn Writer),
-    (options, history): (&ConvertOptions, Option<HistoryRow>),
+    options: &ConvertOptions,
+    history: Option<HistoryRow>,
     mut notes: Vec<Note>,
 ) -> Result<ImportReport> {
+    let (_, writer) = writable(options.output_name(output))?;
     opened.catalog = noted(opened.catalog, writer.attr_types(options.output_name(output)));
-    let mut report = write(&opened, output, (target, writer), (options, history))?;
+    let mut report = write(&opened, output, options, history)?;
     let written: BTreeSet<&str> = report.datasets.iter().map(|it| it.name.as_str()).collect();
     let is_written = |note: &Note| match note {
         Note::Times { dataset, .. } => written.contains(dataset.as_str()),
@@ -94,15 +96,16 @@ pub(super) fn write_labeled(
 fn write(
     opened: &Opened,
     output: &Path,
-    (format, writer): (Format, &dyn Writer),
-    (options, history): (&ConvertOptions, Option<HistoryRow>),
+    options: &ConvertOptions,
+    history: Option<HistoryRow>,
 ) -> Result<ImportReport> {
+    let (format, writer) = writable(options.output_name(output))?;
     let can = writer.can_as(options.output_name(output));
     let joined = joined_of(&opened.catalog, can, options)?;
     let mut conversion = conversion(opened, &joined, can, options)?;
     conversion.history = history;
     let encoding = format.name();
-    skip_unsupported(&mut conversion, (encoding, writer), options)?;
+    skip_unsupported(&mut conversion, encoding, writer, options)?;
     let options = &resolved(conversion.catalog, &conversion.datasets, options)?;
     if options.sparse == SparseOutput::Sparse && !can.sparse {
         check_dense(&opened.catalog, &conversion.datasets)?;
@@ -135,7 +138,8 @@ fn write(
 /// Several are not to be left out, or nothing else is there.
 fn skip_unsupported(
     conversion: &mut Conversion<'_>,
-    (encoding, writer): (&'static str, &dyn Writer),
+    encoding: &'static str,
+    writer: &dyn Writer,
     options: &ConvertOptions,
 ) -> Result<()> {
     let is_skipped = options.unsupported == UnsupportedChoice::Skipped;
@@ -168,23 +172,25 @@ fn skip_unsupported(
 /// It has datasets that such a file cannot hold, which are not to be left out.
 pub(crate) fn taken(
     opened: Opened,
-    (format, writer): (Format, &dyn Writer),
-    (include, exclude, unsupported): (&[String], &[String], UnsupportedChoice),
+    format: Format,
+    writer: &dyn Writer,
+    options: &ConvertOptions,
     how: &Execution,
 ) -> Result<(Opened, Vec<Note>)> {
-    let mut options = ConvertOptions { unsupported, ..ConvertOptions::default() };
-    options.tet.include = known(&opened.catalog, include)?;
-    options.tet.exclude = known(&opened.catalog, exclude)?;
+    let mut options = options.clone();
+    options.tet.include = known(&opened.catalog, &options.tet.include)?;
+    options.tet.exclude = known(&opened.catalog, &options.tet.exclude)?;
     let (mut notes, can, encoding) = (Vec::new(), writer.can(), format.name());
-    let opened = labeled(opened, can, (&options.tet, &how.silent()), &mut notes)?;
+    let opened = labeled(opened, can, &options.tet, &how.silent(), &mut notes)?;
     let mut conversion = conversion(&opened, &[], can, &options)?;
-    skip_unsupported(&mut conversion, (encoding, writer), &options)?;
+    skip_unsupported(&mut conversion, encoding, writer, &options)?;
     let lost = |note: &Note| match note {
         Note::LeftBehind { dataset, what, .. } => Some((dataset.clone(), *what)),
         _ => None,
     };
     let lost: Vec<(String, &str)> = conversion.notes.iter().filter_map(lost).collect();
-    if let Some((_, what)) = lost.first().filter(|_| unsupported == UnsupportedChoice::Refused) {
+    let is_refused = options.unsupported == UnsupportedChoice::Refused;
+    if let Some((_, what)) = lost.first().filter(|_| is_refused) {
         let names: Vec<String> = lost.iter().map(|(name, _)| format!("{name:?}")).collect();
         let what = format!(
             ".{encoding} files cannot hold {what}: {}; --skip-unsupported leaves them out, and so does --exclude",
@@ -223,7 +229,7 @@ pub(crate) fn conversion<'c>(
             datasets.push(dataset.stored());
             continue;
         }
-        let members = members(opened, dataset, (can, &named), &mut notes);
+        let members = members(opened, dataset, can, &named, &mut notes);
         if !members.is_empty() {
             datasets.extend(members);
             continue;
@@ -272,7 +278,8 @@ fn tensors_of_parts(joined: &[Joined]) -> HashMap<usize, usize> {
 fn members<'c>(
     opened: &'c Opened,
     dataset: &Dataset,
-    (can, named): (Capabilities, &BTreeSet<usize>),
+    can: Capabilities,
+    named: &BTreeSet<usize>,
     notes: &mut Vec<Note>,
 ) -> Vec<&'c Dataset> {
     let Some(tet_query::Error::Compound { members, .. }) = dataset.why() else {

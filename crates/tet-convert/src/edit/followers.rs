@@ -28,7 +28,7 @@ pub fn with_followers(opened: &Opened, mut edits: Vec<FileEdit>) -> Vec<FileEdit
         return edits;
     }
     let datasets = opened.catalog.datasets().iter().filter(|it| !dropped.contains(&it.index));
-    let followers = datasets.flat_map(|it| of_dataset(opened, it, (&new_names, &dropped)));
+    let followers = datasets.flat_map(|it| of_dataset(opened, it, &new_names, &dropped));
     let mut followers: Vec<FileEdit> = followers.collect();
     let asked: BTreeSet<_> = edits.iter().filter_map(target).collect();
     followers.retain(|it| target(it).is_none_or(|target| !asked.contains(&target)));
@@ -62,7 +62,8 @@ fn target(edit: &FileEdit) -> Option<(usize, Option<String>)> {
 fn of_dataset(
     opened: &Opened,
     dataset: &Dataset,
-    (new_names, dropped): (&NewNames<'_>, &BTreeSet<usize>),
+    new_names: &NewNames<'_>,
+    dropped: &BTreeSet<usize>,
 ) -> Vec<FileEdit> {
     let can = |kind| editor_of(opened, kind).is_ok();
     let (catalog, at) = (&opened.catalog, dataset.index);

@@ -95,11 +95,11 @@ impl StoredChunks {
     }
 
     /// Sets the place of a chunk: its file, offset and length.
-    pub(super) fn set_place(&mut self, linear: u64, file: u32, (offset, len): (u64, u64)) {
+    pub(super) fn set_place(&mut self, linear: u64, file: u32, offset: u64, len: u64) {
         let at = usize::try_from(linear).unwrap_or(usize::MAX);
-        let places = self.file.get_mut(at).zip(self.offset.get_mut(at));
-        if let Some(((of, start), stored)) = places.zip(self.len.get_mut(at)) {
-            (*of, *start, *stored) = (file, offset, len);
+        let place = (self.file.get_mut(at), self.offset.get_mut(at), self.len.get_mut(at));
+        if let (Some(old_file), Some(old_offset), Some(old_len)) = place {
+            (*old_file, *old_offset, *old_len) = (file, offset, len);
         }
     }
 }

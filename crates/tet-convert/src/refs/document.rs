@@ -12,7 +12,7 @@ use super::pieces::advance;
 /// # Examples
 ///
 /// ```
-/// use tet_convert::{OpenOptions, RefsOptions, open, references};
+/// use tet_convert::{OpenOptions, OpenedFile, RefsOptions, open, references};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("a.npy");
@@ -22,9 +22,10 @@ use super::pieces::advance;
 ///     &Default::default(),
 /// )?;
 /// let opened = open(&path, &OpenOptions::default())?;
-/// let found = references((&path, &opened), &[], &RefsOptions::default())?;
+/// let file = OpenedFile { path: &path, opened: &opened };
+/// let set = references(&[file], &RefsOptions::default())?;
 /// let mut document = Vec::new();
-/// found.write(&mut document)?;
+/// set.write(&mut document)?;
 /// assert!(document.starts_with(b"{\"version\":1,\"refs\":{\n"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

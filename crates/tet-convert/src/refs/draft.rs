@@ -40,7 +40,7 @@ pub(super) fn drafted(
                 let dataset = datasets.get(number).expect("arrays are made of datasets");
                 let content = contents.get_mut(number).and_then(Option::take);
                 let content = content.expect("each dataset is one array");
-                fit(array, dataset, content, (zarr::format(convert), &mut *book))?
+                fit(array, dataset, content, zarr::format(convert), &mut *book)?
             }
         };
         ordered.push(content);
@@ -75,7 +75,8 @@ fn fit(
     array: &mut NewArray,
     dataset: &Dataset,
     content: Content,
-    (format, book): (ZarrFormat, &mut AddressBook<'_>),
+    format: ZarrFormat,
+    book: &mut AddressBook<'_>,
 ) -> Result<Content> {
     array.shard_shape = None;
     array.compression = ZarrCompression::None;

@@ -96,7 +96,7 @@ impl Edges {
                 }
                 Edges::Sidecar(sidecar) => {
                     let number = *file.get_or_insert_with(|| chunks.file_number(&sidecar.path));
-                    chunks.set_place(linear, number, (sidecar.len, len));
+                    chunks.set_place(linear, number, sidecar.len, len);
                     sidecar.append(&stored)?;
                 }
             }

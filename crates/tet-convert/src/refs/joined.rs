@@ -10,7 +10,8 @@ use super::chunks::{StoredChunks, located};
 use super::edges::Edges;
 use super::pieces::Pieces;
 use crate::append::{AxisAppend, Growing, growing};
-use crate::merge::check_same;
+use crate::merge::{FileDataset, check_same};
+use crate::open::OpenedFile;
 use crate::{Error, Result};
 use tet_container::model::attributes::is_metadata;
 use tet_container::read::opened::Opened;
@@ -24,7 +25,7 @@ pub(super) struct JoinedParts<'c> {
     /// The axis along which the dataset grows.
     pub(super) axis: usize,
     /// The dataset of each file.
-    pub(super) parts: Vec<(&'c Path, &'c Dataset)>,
+    pub(super) parts: Vec<FileDataset<'c>>,
 }
 
 /// The datasets that grow along the axis; the others must be the same in all files that have them.
@@ -32,11 +33,14 @@ pub(super) struct JoinedParts<'c> {
 /// # Errors
 /// None has the axis; files do not fit each other.
 pub(super) fn of_files<'c>(
-    (path, opened): (&'c Path, &'c Opened),
-    others: &'c [(&'c Path, Opened)],
-    (axis, datasets): (&str, &[String]),
+    files: &[OpenedFile<'c>],
+    axis: &str,
+    datasets: &[String],
     how: &Execution,
 ) -> Result<Vec<JoinedParts<'c>>> {
+    let Some((&OpenedFile { path, opened }, others)) = files.split_first() else {
+        return Ok(Vec::new());
+    };
     let asked = AxisAppend { axis, datasets, ..AxisAppend::default() };
     let growing = growing(opened, &asked, others).map_err(|error| match error {
         Error::File(tet_file::Error::Edit { what }) => Error::Refs { what },
@@ -51,19 +55,20 @@ pub(super) fn of_files<'c>(
         let datasets = file.catalog.datasets().iter().rev();
         datasets.map(|it| (it.name.as_str(), it)).collect::<HashMap<_, _>>()
     };
-    let named: Vec<_> = others.iter().map(|(other, file)| (other, by_name(file))).collect();
+    let named: Vec<_> = others.iter().map(|it| (it.path, by_name(it.opened))).collect();
     for dataset in opened.catalog.datasets().iter().filter(|it| is_asked(it)) {
         if grown.contains(&dataset.index) || is_metadata(dataset) || dataset.fault.is_some() {
             continue;
         }
-        for (other, named) in &named {
-            if let Some(found) = named.get(dataset.name.as_str()) {
-                check_same((path, dataset), (other, found), how)?;
+        let one = FileDataset { path, dataset };
+        for (path, named) in &named {
+            if let Some(dataset) = named.get(dataset.name.as_str()) {
+                check_same(one, FileDataset { path, dataset }, how)?;
             }
         }
     }
     let joined = |Growing { dataset, axis, parts }: Growing<'c>| {
-        let parts = std::iter::once((path, dataset)).chain(parts).collect();
+        let parts = std::iter::once(FileDataset { path, dataset }).chain(parts).collect();
         JoinedParts { axis, parts }
     };
     Ok(growing.into_iter().map(joined).collect())
@@ -72,8 +77,8 @@ pub(super) fn of_files<'c>(
 impl JoinedParts<'_> {
     /// The extents of all of it.
     pub(super) fn shape(&self) -> Option<Vec<u64>> {
-        let mut shape = self.parts.first()?.1.shape().to_vec();
-        let extents = self.parts.iter().map(|(_, part)| part.shape().get(self.axis).copied());
+        let mut shape = self.parts.first()?.dataset.shape().to_vec();
+        let extents = self.parts.iter().map(|it| it.dataset.shape().get(self.axis).copied());
         let extent = extents.into_iter().try_fold(0_u64, |all, it| all.checked_add(it?))?;
         *shape.get_mut(self.axis)? = extent;
         Some(shape)
@@ -84,14 +89,15 @@ impl JoinedParts<'_> {
     /// # Errors
     /// Not all files have them.
     pub(super) fn labels(&self) -> Result<Option<Vec<String>>> {
-        let of = |part: &Dataset| part.coords.get(&self.axis).cloned();
-        let found: Option<Vec<_>> = self.parts.iter().map(|(_, part)| of(part)).collect();
-        let labeled = self.parts.iter().find(|(_, part)| of(part).is_some());
-        let bare = self.parts.iter().find(|(_, part)| of(part).is_none());
+        let labels = |part: &FileDataset<'_>| part.dataset.coords.get(&self.axis).cloned();
+        let all: Option<Vec<_>> = self.parts.iter().map(labels).collect();
+        let labeled = self.parts.iter().find(|part| labels(part).is_some());
+        let bare = self.parts.iter().find(|part| labels(part).is_none());
         match labeled.zip(bare) {
-            None => Ok(found.map(|labels| labels.concat())),
-            Some(((path, part), (other, _))) => {
-                let (name, path, other) = (&part.name, shown(path), shown(other));
+            None => Ok(all.map(|labels| labels.concat())),
+            Some((labeled, bare)) => {
+                let (name, path) = (&labeled.dataset.name, shown(labeled.path));
+                let other = shown(bare.path);
                 let axis = self.axis;
                 let what =
                     format!("axis {axis} of {name:?} has labels in {path}, and none in {other}");
@@ -103,11 +109,11 @@ impl JoinedParts<'_> {
     /// The elements of all parts in row-major order; each part has elements of `size` bytes, or one item of `items`.
     pub(super) fn interleaved<T: Clone>(&self, parts: &[Vec<T>], size: usize) -> Vec<T> {
         let outer = |shape: &[u64]| shape.iter().take(self.axis).product::<u64>();
-        let rows = self.parts.first().map_or(0, |(_, part)| outer(part.shape()));
+        let rows = self.parts.first().map_or(0, |part| outer(part.dataset.shape()));
         let mut all = Vec::new();
         for row in 0..usize::try_from(rows).unwrap_or(0) {
-            for (elements, (_, part)) in parts.iter().zip(&self.parts) {
-                let inner: u64 = part.shape().iter().skip(self.axis).product();
+            for (elements, part) in parts.iter().zip(&self.parts) {
+                let inner: u64 = part.dataset.shape().iter().skip(self.axis).product();
                 let len = usize::try_from(inner).unwrap_or(0).saturating_mul(size);
                 all.extend_from_slice(elements.get(row * len..(row + 1) * len).unwrap_or_default());
             }
@@ -125,10 +131,10 @@ impl JoinedParts<'_> {
         edges: &mut Edges,
         how: &Execution,
     ) -> Result<Vec<StoredChunks>> {
-        let found = views.iter().map(|view| located(view, &how.progress));
-        let mut found = found.collect::<Result<Vec<_>>>()?;
+        let stored = views.iter().map(|view| located(view, &how.progress));
+        let mut stored = stored.collect::<Result<Vec<_>>>()?;
         let pieces: Option<Vec<Pieces>> =
-            views.iter().zip(&found).map(|(view, chunks)| Pieces::new(view, chunks)).collect();
+            views.iter().zip(&stored).map(|(view, chunks)| Pieces::new(view, chunks)).collect();
         if let Some(pieces) = pieces {
             let extents = views.iter().filter_map(|view| view.shape().get(self.axis));
             let step = extents.copied().fold(0, gcd);
@@ -138,20 +144,20 @@ impl JoinedParts<'_> {
             if axis.is_some() && SLABS_MAX < count {
                 return Err(self.too_many(step, count));
             }
-            let cut = found.iter().zip(&pieces);
-            found = cut.map(|(chunks, pieces)| pieces.cut(chunks, &pieces.slab(axis))).collect();
+            let cut = stored.iter().zip(&pieces);
+            stored = cut.map(|(chunks, pieces)| pieces.cut(chunks, &pieces.slab(axis))).collect();
         }
-        self.widen_last(&mut found);
-        self.check(&found)?;
-        for (view, chunks) in views.iter().zip(&mut found) {
+        self.widen_last(&mut stored);
+        self.check(&stored)?;
+        for (view, chunks) in views.iter().zip(&mut stored) {
             edges.fill(view, chunks, how)?;
         }
-        Ok(found)
+        Ok(stored)
     }
 
     /// A last file that is shorter than a chunk has shorter ones, which are to be filled.
-    fn widen_last(&self, found: &mut [StoredChunks]) {
-        let [first, .., last] = found else { return };
+    fn widen_last(&self, stored: &mut [StoredChunks]) {
+        let [first, .., last] = stored else { return };
         let step = first.chunk_shape.get(self.axis).copied().unwrap_or(0);
         let is_one = last.counts.get(self.axis).is_some_and(|count| *count <= 1);
         if let Some(extent) = last.chunk_shape.get_mut(self.axis)
@@ -166,7 +172,7 @@ impl JoinedParts<'_> {
     }
 
     fn too_many(&self, step: u64, count: u64) -> Error {
-        let name = self.parts.first().map(|(_, part)| part.name.as_str()).unwrap_or_default();
+        let name = self.parts.first().map(|part| part.dataset.name.as_str()).unwrap_or_default();
         let axis = self.axis;
         let what = format!(
             "{name:?}: the extents of the files along axis {axis} have no larger divisor in common than {step}, which \
@@ -176,15 +182,17 @@ impl JoinedParts<'_> {
     }
 
     /// Checks that the chunks of all files are in one grid.
-    fn check(&self, found: &[StoredChunks]) -> Result<()> {
-        let Some((first, (first_path, dataset))) = found.first().zip(self.parts.first()) else {
+    fn check(&self, stored: &[StoredChunks]) -> Result<()> {
+        let Some((first, &FileDataset { path: first_path, dataset })) =
+            stored.first().zip(self.parts.first())
+        else {
             return Ok(());
         };
         let refused = |what: String, path: &Path| {
             let (name, first, path) = (&dataset.name, shown(first_path), shown(path));
             Err(Error::Refs { what: format!("{name:?} of {first} and {path}: {what}") })
         };
-        for (chunks, (path, _)) in found.iter().zip(&self.parts) {
+        for (chunks, &FileDataset { path, .. }) in stored.iter().zip(&self.parts) {
             if chunks.chunk_shape != first.chunk_shape {
                 let (first, other) = (&first.chunk_shape, &chunks.chunk_shape);
                 return refused(
@@ -201,10 +209,10 @@ impl JoinedParts<'_> {
         }
         let step = first.chunk_shape.get(self.axis).copied().unwrap_or(1).max(1);
         for pair in self.parts.windows(2) {
-            let [(path, part), (next, _)] = pair else { continue };
-            let extent = part.shape().get(self.axis).copied().unwrap_or(0);
+            let [part, next] = pair else { continue };
+            let extent = part.dataset.shape().get(self.axis).copied().unwrap_or(0);
             if !extent.is_multiple_of(step) {
-                let (name, file, next) = (&part.name, shown(path), shown(next));
+                let (name, file, next) = (&part.dataset.name, shown(part.path), shown(next.path));
                 let axis = self.axis;
                 let what = format!(
                     "{name:?} of {file} ends within a chunk: {extent} positions along axis {axis} are no multiple of \

@@ -1,7 +1,5 @@
 //! Plan of each dataset: chunks of files, or bytes in the document; or why it has no references.
 
-use std::path::Path;
-
 use tet_format::DType;
 use tet_io::Progress;
 use tet_query::{Dataset, Execution, Hyperslab};
@@ -10,6 +8,7 @@ use tet_zarr::text_chunk;
 use super::document::Content;
 use super::edges::Edges;
 use super::joined::JoinedParts;
+use crate::merge::FileDataset;
 use crate::{Error, Result};
 use tet_container::model::logical::{Physical, to_physical};
 use tet_zarr::container::ENCODING;
@@ -40,14 +39,14 @@ impl Planner<'_> {
     /// # Errors
     /// [`Error::NoReferences`]; elements cannot be read; files do not fit each other.
     pub(super) fn plan(&mut self, of: &JoinedParts<'_>, is_grown: bool) -> Result<Planned> {
-        let Some((_, first)) = of.parts.first() else {
+        let Some(&FileDataset { dataset: first, .. }) = of.parts.first() else {
             return Err(Error::NoDatasets { encoding: ENCODING });
         };
         let refused = |why: &str| {
             let (dataset, why) = (first.name.clone(), why.to_owned());
             Error::NoReferences { dataset, why }
         };
-        let dataset = if is_grown { grown(first, of)? } else { (*first).clone() };
+        let dataset = if is_grown { grown(first, of)? } else { first.clone() };
         let count = dataset.grid.shape().element_count().unwrap_or(u64::MAX);
         if first.is_text() {
             if self.inline_len < count.saturating_mul(TEXT_LEN) {
@@ -56,7 +55,8 @@ impl Planner<'_> {
             let content = self.texts(of)?;
             return Ok(Planned { dataset, content });
         }
-        let views = of.parts.iter().map(|(_, part)| numbers(part)).collect::<Result<Vec<_>>>()?;
+        let views =
+            of.parts.iter().map(|part| numbers(part.dataset)).collect::<Result<Vec<_>>>()?;
         let size = views.first().and_then(|view| view.dtype).and_then(DType::size).unwrap_or(1);
         let len = count.saturating_mul(size);
         let is_short = len <= self.inline_len;
@@ -78,14 +78,14 @@ impl Planner<'_> {
     }
 
     fn texts(&self, of: &JoinedParts<'_>) -> Result<Content> {
-        let read = |(_, part): &(&Path, &Dataset)| -> Result<Vec<String>> {
+        let read = |&FileDataset { dataset: part, .. }: &_| -> Result<Vec<String>> {
             let slab = Hyperslab::whole(part.shape());
             Ok(part.read_texts(&slab, &self.execution.silent())?.value)
         };
         let parts = of.parts.iter().map(read).collect::<Result<Vec<_>>>()?;
         let texts = of.interleaved(&parts, 1);
         let memory = || Error::Memory {
-            dataset: of.parts.first().map(|(_, part)| part.name.clone()).unwrap_or_default(),
+            dataset: of.parts.first().map(|part| part.dataset.name.clone()).unwrap_or_default(),
         };
         Ok(Content::Inline(text_chunk(&texts).ok_or_else(memory)?))
     }

@@ -43,7 +43,8 @@ pub(super) struct Associated {
 pub(super) fn associated(
     catalog: &Catalog,
     selected: &Selected<'_>,
-    (made, sources): (&mut [Dataset], &[Option<Dataset>]),
+    made: &mut [Dataset],
+    sources: &[Option<Dataset>],
     how: &Execution,
 ) -> Result<(Vec<Associated>, Vec<Note>)> {
     let mut all = Vec::new();

@@ -13,7 +13,8 @@ use tet_query::{
 };
 
 use super::attributes::of_values;
-use super::{held, windows};
+use super::held;
+use super::windows::Windows;
 use crate::Result;
 
 /// Labels of more positions are not looked up by anybody, and not taken along.
@@ -53,7 +54,8 @@ pub(super) struct Origins<'c> {
 impl<'c> Origins<'c> {
     pub(super) fn new(
         catalog: &'c Catalog,
-        (dataset, slab): (&'c Dataset, &'c Hyperslab),
+        dataset: &'c Dataset,
+        slab: &'c Hyperslab,
         name: &'c str,
         how: &'c Execution,
     ) -> Origins<'c> {
@@ -81,7 +83,9 @@ impl<'c> Origins<'c> {
             Along::Variables(axis) => self.axis(*axis, None, false)?,
             Along::Picks(picks) => self.axis(picks.axis, Some(picks), self.is_clear(picks.axis))?,
             Along::Groups(groups) => self.groups(groups)?,
-            Along::Windows { axis, .. } => self.windows(*axis, along, count)?,
+            &Along::Windows { axis, first, step, size } => {
+                self.windows(axis, Windows { first, step, size, count })?
+            }
             Along::Quantiles(q) => {
                 let array = Array::from_elements(Shape::from([count]), q);
                 let coordinates = array.map(|array| {
@@ -137,30 +141,28 @@ impl<'c> Origins<'c> {
     }
 
     /// The axis of windows over an axis.
-    fn windows(&self, axis: usize, along: &Along, count: u64) -> Result<ResultAxis> {
-        let &Along::Windows { first, step, size, .. } = along else {
-            return Ok(ResultAxis::default());
-        };
-        let mut windows = ResultAxis { name: self.name_of(axis), ..ResultAxis::default() };
+    fn windows(&self, axis: usize, windows: Windows) -> Result<ResultAxis> {
+        let count = windows.count;
+        let mut result = ResultAxis { name: self.name_of(axis), ..ResultAxis::default() };
         if count <= COUNT_MAX
             && self.is_clear(axis)
-            && let Some(found) = self.numbers(axis)
+            && let Some(coordinates) = self.numbers(axis)
             && let Some(slice) = self.slab.axes().get(axis)
-            && let Some(slab) = Hyperslab::new(vec![*slice], found.shape())
+            && let Some(slab) = Hyperslab::new(vec![*slice], coordinates.shape())
             && let Some([labels, bounds]) =
-                windows::coordinates(self.catalog, (found, &slab), (along, count), self.how)?
+                windows.coordinates(self.catalog, coordinates, &slab, self.how)?
         {
-            (windows.coordinates, windows.bounds) = (Some(labels), Some(bounds));
-            return Ok(windows);
+            (result.coordinates, result.bounds) = (Some(labels), Some(bounds));
+            return Ok(result);
         }
         let positions = self.texts(axis, None)?.unwrap_or_default();
         let extent = self.slab.axes().get(axis).map_or(0, AxisSlice::count);
         let label = |nth: u64| {
-            let start = i128::from(first) + i128::from(step) * i128::from(nth);
-            window_label(start, start + i128::from(size), extent, &positions)
+            let window = windows.range(nth);
+            window_label(window.start, window.end, extent, &positions)
         };
-        windows.labels = (count <= TEXT_COUNT_MAX).then(|| (0..count).map(label).collect());
-        Ok(windows)
+        result.labels = (count <= TEXT_COUNT_MAX).then(|| (0..count).map(label).collect());
+        Ok(result)
     }
 
     fn name_of(&self, axis: usize) -> Option<String> {

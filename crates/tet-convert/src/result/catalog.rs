@@ -68,7 +68,7 @@ impl ResultCatalog {
             main.attrs = of_values(&bytes, None);
             bytes::set_shape(&mut main, slab);
             let step = Step::Texts(slab);
-            let axes = Origins::new(catalog, (dataset, slab), &dataset.name, &options.execution);
+            let axes = Origins::new(catalog, dataset, slab, &dataset.name, &options.execution);
             let selected = Selected::positions(dataset, slab, &[]);
             let made = Made { selected, step, main: to_logical(main), computed: Some(computed) };
             return made.with_axes(catalog, axes.kept(&[])?, options);
@@ -82,7 +82,7 @@ impl ResultCatalog {
         }
         let mut main = texts::selected(dataset, slab, &options.execution);
         main.attrs = of_values(dataset, None);
-        let axes = Origins::new(catalog, (dataset, slab), &dataset.name, &options.execution);
+        let axes = Origins::new(catalog, dataset, slab, &dataset.name, &options.execution);
         let selected = Selected::positions(dataset, slab, &[]);
         let made = Made { selected, step: Step::Texts(slab), main, computed: None };
         made.with_axes(catalog, axes.kept(&[])?, options)
@@ -106,7 +106,7 @@ impl ResultCatalog {
             main.enumeration.clone_from(&dataset.enumeration);
         }
         let name = main.name.clone();
-        let origins = Origins::new(catalog, (dataset, lazy.slab()), &name, &options.execution);
+        let origins = Origins::new(catalog, dataset, lazy.slab(), &name, &options.execution);
         let axes = origins.kept(&lazy.choice().picks)?;
         let selected = Selected::positions(dataset, lazy.slab(), &lazy.choice().picks);
         let made = Made { selected, step: Step::Array(lazy), main, computed: Some(computed) };
@@ -119,16 +119,17 @@ impl ResultCatalog {
     /// As [`reduced_array`](super::reduced_array), and when the labels of an axis cannot be read.
     pub fn of_reduced(
         catalog: &Catalog,
-        (dataset, slab): (&Dataset, &Hyperslab),
+        dataset: &Dataset,
+        slab: &Hyperslab,
         reduced: &Arc<WithIntegrity<Reduced>>,
         options: &ResultOptions,
     ) -> Result<ResultCatalog> {
         let name = name_of_reduced(dataset, reduced.op);
         let (dtype, notes) = stored_as(&name, reduced)?;
         let source = Source::from_reader(Arc::new(CellBytes::new(reduced, dtype)));
-        let mut main = held::of_source(name.clone(), source, (dtype, &reduced.shape));
+        let mut main = held::of_source(name.clone(), source, dtype, &reduced.shape);
         main.attrs = of_reduced(dataset, reduced);
-        let axes = Origins::new(catalog, (dataset, slab), &name, &options.execution);
+        let axes = Origins::new(catalog, dataset, slab, &name, &options.execution);
         let axes = axes.reduced(reduced)?;
         let (selected, step) =
             (Selected::cells(dataset, slab, reduced), Step::Reduced(slab, reduced));
@@ -214,7 +215,7 @@ impl Made<'_> {
             bounds.extend(it.bounds);
         }
         let (others, notes) =
-            associated(catalog, &selected, (&mut datasets, &sources), &options.execution)?;
+            associated(catalog, &selected, &mut datasets, &sources, &options.execution)?;
         datasets.extend(bounds);
         for Associated { dataset, computed } in others {
             datasets.push(dataset);

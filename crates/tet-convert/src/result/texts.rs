@@ -64,7 +64,7 @@ impl TextChunks for SelectedTexts {
         let how = Execution { memory_budget: len_max, ..self.how.clone() };
         let texts = self.dataset.read_texts(&self.slab.part(&ranges), &how)?.value;
         let limit = || tet_query::Error::Limit { what: "texts", wanted: u64::MAX, limit: len_max };
-        let shapes = (&extents[..], self.grid.chunk_shape().as_slice());
-        texts::filled(&self.dataset, texts, shapes, String::new()).map_err(|_| limit())
+        let chunk = self.grid.chunk_shape();
+        texts::filled(&self.dataset, texts, &extents, chunk, String::new()).map_err(|_| limit())
     }
 }

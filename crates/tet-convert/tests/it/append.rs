@@ -54,12 +54,8 @@ fn days(path: &Path, days: Range<u64>, at: usize, labels: bool) {
 
 impl World {
     /// A file of days of this kind, made of a `.tet` file; its path.
-    fn days(
-        &self,
-        name: &str,
-        suffix: &str,
-        (span, at, labels): (Range<u64>, usize, bool),
-    ) -> PathBuf {
+    fn days(&self, file: &str, span: Range<u64>, at: usize, labels: bool) -> PathBuf {
+        let (name, suffix) = file.rsplit_once('.').expect("a suffix");
         let tet = self.path(&format!("{name}.tet"));
         days(&tet, span, at, labels);
         self.made(&tet, suffix)
@@ -103,10 +99,11 @@ fn a_file_that_grew_is_the_file_that_is_written_at_once() {
         .flat_map(|(suffix, input)| [0, 1, 2].map(|at| (suffix, input, at)))
     {
         let labels = has_dims(suffix) && has_dims(input);
-        let whole = world.days("whole", suffix, (0..12, at, labels));
-        let file = world.days("file", suffix, (0..5, at, labels));
+        let whole = world.days(&format!("whole.{suffix}"), 0..12, at, labels);
+        let file = world.days(&format!("file.{suffix}"), 0..5, at, labels);
         let more = [("b", 5..9), ("c", 9..12)];
-        let more = more.map(|(name, span)| world.days(name, input, (span, at, labels)));
+        let more =
+            more.map(|(name, span)| world.days(&format!("{name}.{input}"), span, at, labels));
         let more: Vec<&Path> = more.iter().map(PathBuf::as_path).collect();
         let case = format!("{suffix} {input} {at}");
         if has_dims(suffix) {
@@ -152,7 +149,7 @@ fn chunks_that_are_not_full_are_filled() {
         };
         let whole = chunked("whole.tet", 0..third);
         let (a, b) = (chunked("a.tet", 0..first), chunked("b.tet", first..second));
-        let inputs = [b, world.days("c", "zt", (second..third, 0, labels))];
+        let inputs = [b, world.days("c.zt", second..third, 0, labels)];
         let (before, new) = (fs::read(&a).unwrap(), world.path("new.tet"));
         let _ = fs::remove_file(&new);
         let asked = AxisAppend { axis: "day", inputs: &inputs, ..AxisAppend::default() };
@@ -236,26 +233,26 @@ fn files_that_do_not_continue_are_refused() {
     let world = World::new(&[]);
     for suffix in SUFFIXES {
         let labels = has_dims(suffix);
-        let file = world.days("file", suffix, (0..5, 0, labels));
+        let file = world.days(&format!("file.{suffix}"), 0..5, 0, labels);
         let before = fs::read(&file).expect("a file");
         let refused = |axis: &str, datasets: &[&str], inputs: &[&Path], word: &str| {
             let error = grow(&file, axis, datasets, inputs).expect_err(word).to_string();
             assert!(error.contains(word), "{suffix}: {error}");
             assert!(before == fs::read(&file).expect("a file"), "{suffix}: {word}");
         };
-        let later = world.days("later", suffix, (5..7, 0, labels));
+        let later = world.days(&format!("later.{suffix}"), 5..7, 0, labels);
         refused("nothing", &[], &[&later], "nothing");
         refused("0", &["grid", "temp"], &[&world.path("none.npz")], "none.npz");
         refused("7", &["temp"], &[&later], "no axis 7");
         refused("0", &["tmp"], &[&later], "tmp");
         // `grid` would grow too, from 6 by 6.
         refused("0", &[], &[&later], "--dataset");
-        let turned = world.days("turned", suffix, (5..7, 1, labels));
+        let turned = world.days(&format!("turned.{suffix}"), 5..7, 1, labels);
         refused("0", &["temp"], &[&turned], "shape");
         if labels {
-            let again = world.days("again", suffix, (4..7, 0, true));
+            let again = world.days(&format!("again.{suffix}"), 4..7, 0, true);
             refused("day", &[], &[&again], "day 4");
-            let bare = world.days("bare", suffix, (5..7, 0, false));
+            let bare = world.days(&format!("bare.{suffix}"), 5..7, 0, false);
             refused("day", &[], &[&bare], "labels");
         }
         let part = |name: &str, dtype, dims: &[&str]| {
@@ -299,7 +296,7 @@ fn files_that_do_not_continue_are_refused() {
         }
         assert!(earlier == fs::read(&later).expect("a file"), "{suffix}");
     }
-    let nc = world.days("other", "nc", (0..5, 0, false));
+    let nc = world.days("other.nc", 0..5, 0, false);
     let error = grow(&nc, "day", &[], &[&nc]).expect_err("no editor");
     assert!(matches!(error, Error::NotEditable { .. }), "{error}");
 }
@@ -307,8 +304,8 @@ fn files_that_do_not_continue_are_refused() {
 #[test]
 fn files_with_other_units_or_without_a_dataset_are_refused() {
     let world = World::new(&[]);
-    let file = world.days("file", "tet", (0..5, 0, true));
-    let later = world.days("later", "tet", (5..7, 0, true));
+    let file = world.days("file.tet", 0..5, 0, true);
+    let later = world.days("later.tet", 5..7, 0, true);
     let before = fs::read(&file).expect("a file");
     let units = vec![attr(Some("temp"), "units", "\"degC\"")];
     for (attrs, exclude, word) in
@@ -327,8 +324,8 @@ fn files_with_other_units_or_without_a_dataset_are_refused() {
 fn a_plan_writes_nothing_and_finds_what_is_wrong() {
     let world = World::new(&[]);
     for suffix in SUFFIXES {
-        let file = world.days("file", suffix, (0..5, 0, false));
-        let later = world.days("later", "tet", (5..7, 0, false));
+        let file = world.days(&format!("file.{suffix}"), 0..5, 0, false);
+        let later = world.days("later.tet", 5..7, 0, false);
         let before = fs::read(&file).expect("a file");
         let (datasets, inputs) = (["temp".to_owned(), "flag".to_owned()], [later]);
         let asked = AxisAppend {
@@ -354,8 +351,8 @@ fn files_that_change_meanwhile_are_noticed() {
     let world = World::new(&[]);
     for suffix in SUFFIXES {
         for changed in ["file", "later"] {
-            let file = world.days("file", suffix, (0..5, 0, false));
-            let later = world.days("later", suffix, (5..7, 0, false));
+            let file = world.days(&format!("file.{suffix}"), 0..5, 0, false);
+            let later = world.days(&format!("later.{suffix}"), 5..7, 0, false);
             let changed = if changed == "file" { file.clone() } else { later.clone() };
             let (once, path) = (Once::new(), changed.clone());
             let progress = Progress::new(move |_, _| {

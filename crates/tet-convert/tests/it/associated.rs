@@ -97,8 +97,7 @@ fn reduced(folder: &Path, reduction: &Reduction, name: &str) -> (Opened, Vec<Not
     let slab = Hyperslab::whole(temp.shape());
     let answer = Arc::new(temp.reduce(&slab, reduction, &Execution::default()).unwrap());
     let options = ResultOptions::default();
-    let result =
-        ResultCatalog::of_reduced(&input.catalog, (temp, &slab), &answer, &options).unwrap();
+    let result = ResultCatalog::of_reduced(&input.catalog, temp, &slab, &answer, &options).unwrap();
     let path = folder.join(name);
     let written = result.write(&path, &options).unwrap();
     (opened(&path), written.notes)

@@ -91,8 +91,8 @@ fn reductions_keep_their_labels() {
         let how = Execution::default();
         let reduced = Arc::new(dataset.reduce(&slab, reduction, &how).unwrap());
         let options = ResultOptions::default();
-        let of = (dataset, &slab);
-        let result = ResultCatalog::of_reduced(&catalog, of, &reduced, &options).unwrap();
+        let result =
+            ResultCatalog::of_reduced(&catalog, dataset, &slab, &reduced, &options).unwrap();
         let path = folder.path().join(name);
         result.write(&path, &options).unwrap();
         path

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "what does not hold here fails the test")]
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
@@ -180,17 +181,18 @@ fn clipped_chunks_are_refused_unless_they_are_to_be_filled() {
     assert_eq!(read(&opened(&refs), "long").bytes(), vec![7; rows * 16]);
 }
 
-/// A file of `time` x `x`, and a coordinate, with rows from `start` on.
-fn part(folder: &Path, name: &str, (start, rows): (i32, i32), chunks: &[u64]) -> PathBuf {
+/// A file of `time` x `x`, and a coordinate, with these rows.
+fn part(folder: &Path, name: &str, rows: Range<i32>, chunks: &[u64]) -> PathBuf {
+    let count = rows.len();
     let path = folder.join(name);
-    let values: Vec<u8> = (start * 700..(start + rows) * 700).flat_map(i32::to_le_bytes).collect();
-    let times: Vec<u8> = (start..start + rows).flat_map(|it| f64::from(it).to_le_bytes()).collect();
+    let values: Vec<u8> = (rows.start * 700..rows.end * 700).flat_map(i32::to_le_bytes).collect();
+    let times: Vec<u8> = rows.flat_map(|it| f64::from(it).to_le_bytes()).collect();
     let npz = folder.join(format!("{name}.npz"));
     let places: Vec<u8> = (0..700_i32).flat_map(i32::to_le_bytes).collect();
     let array = |descr, shape: &str, bytes: &[u8]| npy(descr, "False", shape, bytes);
     let arrays = [
-        ("temp", array("<i4", &format!("({rows}, 700)"), &values)),
-        ("time", array("<f8", &format!("({rows},)"), &times)),
+        ("temp", array("<i4", &format!("({count}, 700)"), &values)),
+        ("time", array("<f8", &format!("({count},)"), &times)),
         ("x", array("<i4", "(700,)", &places)),
     ];
     archive(&npz, &arrays);
@@ -215,13 +217,15 @@ fn part(folder: &Path, name: &str, (start, rows): (i32, i32), chunks: &[u64]) ->
 fn files_are_one_along_an_axis() {
     let folder = tempfile::tempdir().unwrap();
     let refs = folder.path().join("refs.json");
-    let rows = [(0, 8), (8, 4), (12, 3)];
+    let rows = [0..8, 8..12, 12..15];
     let wanted: Vec<u8> = (0..15 * 700_i32).flat_map(i32::to_le_bytes).collect();
     let times: Vec<u8> = (0..15_i32).flat_map(|it| f64::from(it).to_le_bytes()).collect();
     for kind in ["raw.tet", "zstd.tet", "raw.h5", "zstd.nc", "zstd.zarr"] {
         let files: Vec<PathBuf> = rows
             .iter()
-            .map(|rows| part(folder.path(), &format!("{}_{kind}", rows.0), *rows, &[4, 300]))
+            .map(|rows| {
+                part(folder.path(), &format!("{}_{kind}", rows.start), rows.clone(), &[4, 300])
+            })
             .collect();
         for (axis, format) in [("time", ZarrFormat::V2), ("time", ZarrFormat::V3)] {
             let how = RefsOptions {
@@ -248,10 +252,10 @@ fn files_are_one_along_an_axis() {
     }
     // Arrays in one piece are cut where all files can be.
     let raw = rows.map(|rows| {
-        let path = folder.path().join(format!("piece{}.npy", rows.0));
-        let values = (rows.0 * 700..(rows.0 + rows.1) * 700).flat_map(i32::to_le_bytes);
+        let path = folder.path().join(format!("piece{}.npy", rows.start));
+        let values = (rows.start * 700..rows.end * 700).flat_map(i32::to_le_bytes);
         let bytes: Vec<u8> = values.collect();
-        fs::write(&path, npy("<i4", "False", &format!("({}, 700)", rows.1), &bytes)).unwrap();
+        fs::write(&path, npy("<i4", "False", &format!("({}, 700)", rows.len()), &bytes)).unwrap();
         path
     });
     let how = RefsOptions {
@@ -266,7 +270,7 @@ fn files_are_one_along_an_axis() {
 fn files_that_do_not_fit_are_refused_with_their_names() {
     let folder = tempfile::tempdir().unwrap();
     let refs = folder.path().join("refs.json");
-    let first = part(folder.path(), "a.h5", (0, 8), &[4, 300]);
+    let first = part(folder.path(), "a.h5", 0..8, &[4, 300]);
     let how = RefsOptions {
         concat: Some("time".to_owned()),
         ..options(ZarrFormat::V2, EdgeChoice::Inline)
@@ -275,13 +279,13 @@ fn files_that_do_not_fit_are_refused_with_their_names() {
         ("b.h5", &[2, 300], "their chunks have the shapes"),
         ("b_zstd.h5", &[4, 300], "different codecs"),
     ] {
-        let second = part(folder.path(), name, (8, 4), chunks);
+        let second = part(folder.path(), name, 8..12, chunks);
         let refused = write_references(&[first.clone(), second], &refs, &how);
         let refused = refused.unwrap_err().to_string();
         let is_named = refused.contains("a.h5") && refused.contains(name);
         assert!(refused.contains(what) && is_named, "{refused}");
     }
-    let second = part(folder.path(), "c.h5", (8, 4), &[4, 300]);
+    let second = part(folder.path(), "c.h5", 8..12, &[4, 300]);
     let two = [first, second];
     for axis in ["height", "7"] {
         let how = RefsOptions { concat: Some(axis.to_owned()), ..how.clone() };

@@ -109,7 +109,7 @@ fn replacing() -> ResultOptions {
 }
 
 /// Writes a lazy array in every way and reads it back.
-fn check(folder: &Path, (opened, lazy): (&Opened, &Arc<LazyArray>), options: &ResultOptions) {
+fn check(folder: &Path, opened: &Opened, lazy: &Arc<LazyArray>, options: &ResultOptions) {
     let wanted = whole(lazy);
     for target in TARGETS {
         let path = out_path(folder, target);
@@ -180,12 +180,12 @@ fn results_come_back_as_they_were() {
                 let lazy = lazy(&opened, text, Choice::default(), method);
                 let memory_budget = [1 << 30, 5000][nth % 2];
                 let execution = Execution { memory_budget, ..Execution::default() };
-                check(folder.path(), (&opened, &lazy), &ResultOptions { execution, ..replacing() });
+                check(folder.path(), &opened, &lazy, &ResultOptions { execution, ..replacing() });
             }
             let filter = Some(above(20, 3));
             let picks = vec![AxisPicks { axis: 0, positions: vec![0, 2].into() }];
             let lazy = lazy(&opened, ":", Choice { filter, picks }, None);
-            check(folder.path(), (&opened, &lazy), &replacing());
+            check(folder.path(), &opened, &lazy, &replacing());
         }
     }
 }
@@ -201,14 +201,11 @@ fn a_large_result_is_written_in_pieces() {
             let execution = Execution { memory_budget, ..Execution::default() };
             let options = ResultOptions { execution, ..replacing() };
             let method = Some((Method::Center, Axes::Some(vec![0])));
+            check(folder.path(), &opened, &lazy(&opened, ":", Choice::default(), method), &options);
             check(
                 folder.path(),
-                (&opened, &lazy(&opened, ":", Choice::default(), method)),
-                &options,
-            );
-            check(
-                folder.path(),
-                (&opened, &lazy(&opened, "3:, 7:", Choice::default(), None)),
+                &opened,
+                &lazy(&opened, "3:, 7:", Choice::default(), None),
                 &options,
             );
         }
@@ -275,7 +272,7 @@ fn one_value_is_a_scalar() {
     let folder = tempfile::tempdir().unwrap();
     let opened = source(folder.path(), DType::Float64, &[6, 2], &[2, 2], CodecChoice::Raw);
     let lazy = lazy(&opened, "3, 1", Choice::default(), None);
-    check(folder.path(), (&opened, &lazy), &replacing());
+    check(folder.path(), &opened, &lazy, &replacing());
     let again = open(folder.path().join("out.tet"), &OpenOptions::default()).unwrap();
     let attrs = &again.catalog.datasets()[0].attrs;
     assert_eq!(attrs.get("tet:scalar"), Some(&AttrText::Text("1".to_owned())));
@@ -416,9 +413,9 @@ fn cells_of_reductions_are_arrays() {
             assert!(found == wanted || wanted.is_none() && found.unwrap().is_nan());
         }
         let path = folder.path().join("out.npy");
-        let of = (dataset, &slab(&opened, text));
-        let reduced = Arc::new(reduced);
-        let result = ResultCatalog::of_reduced(&opened.catalog, of, &reduced, &replacing());
+        let (slab, reduced) = (slab(&opened, text), Arc::new(reduced));
+        let result =
+            ResultCatalog::of_reduced(&opened.catalog, dataset, &slab, &reduced, &replacing());
         let written = result.unwrap().write(&path, &replacing());
         assert_eq!(written.unwrap().bytes, fs::metadata(&path).unwrap().len());
         let again = open(&path, &OpenOptions::default()).unwrap();

@@ -73,14 +73,22 @@ fn bits(word: &str, shape: &[u64], width: usize) -> Vec<u8> {
         .collect()
 }
 
-/// The dtype, the shape and the bytes of the dataset of a file, which has its name, or that of a .npy.
-fn found(path: &Path) -> (String, Vec<u64>, Vec<u8>) {
+/// All of a dataset.
+#[derive(Debug, PartialEq)]
+struct Whole {
+    dtype: String,
+    shape: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+/// The dataset of a file, which has its name, or that of a .npy.
+fn read(path: &Path) -> Whole {
     let file = opened(path);
     let datasets = file.catalog.datasets();
     let named = datasets.iter().find(|it| it.name.starts_with('t'));
     let dataset = named.unwrap_or(&datasets[0]);
     let shape = if is_scalar(dataset) { Vec::new() } else { dataset.shape().to_vec() };
-    (dataset.dtype_name.clone(), shape, bytes(dataset))
+    Whole { dtype: dataset.dtype_name.clone(), shape, bytes: bytes(dataset) }
 }
 
 fn bytes(dataset: &Dataset) -> Vec<u8> {
@@ -100,19 +108,15 @@ fn go(from: &Path, to: &str) -> tet_convert::Result<PathBuf> {
 }
 
 /// Takes a file of one dataset to each container, and from there to `others`.
-fn check(
-    input: &Path,
-    wanted: &(String, Vec<u64>, Vec<u8>),
-    others: &[&str],
-    faults: &mut Vec<String>,
-) {
-    let about = |road: &str| format!("{} {:?} by {road}", wanted.0, wanted.1);
-    if found(input) != *wanted {
-        return faults.push(format!("{}: {:?}", about("itself"), found(input)));
+fn check(input: &Path, wanted: &Whole, others: &[&str], faults: &mut Vec<String>) {
+    let about = |road: &str| format!("{} {:?} by {road}", wanted.dtype, wanted.shape);
+    if read(input) != *wanted {
+        return faults.push(format!("{}: {:?}", about("itself"), read(input)));
     }
     // NumPy's files have no attributes: what they have no type for stays bits, as a note says.
-    let is_bits =
-        |suffix: &str, path: &Path| ["npy", "npz"].contains(&suffix) && found(path).0 != wanted.0;
+    let is_bits = |suffix: &str, path: &Path| {
+        ["npy", "npz"].contains(&suffix) && read(path).dtype != wanted.dtype
+    };
     for first in CONTAINERS {
         let stop = match go(input, &format!("t1.{first}")) {
             Ok(stop) if is_bits(first, &stop) => continue,
@@ -122,13 +126,13 @@ fn check(
                 continue;
             }
         };
-        if found(&stop) != *wanted {
-            faults.push(format!("{}: {:?}", about(first), found(&stop)));
+        if read(&stop) != *wanted {
+            faults.push(format!("{}: {:?}", about(first), read(&stop)));
         }
         for second in others {
             match go(&stop, &format!("t2.{second}")) {
-                Ok(end) if is_bits(second, &end) || found(&end) == *wanted => {}
-                Ok(end) => faults.push(format!("{}, {second}: {:?}", about(first), found(&end))),
+                Ok(end) if is_bits(second, &end) || read(&end) == *wanted => {}
+                Ok(end) => faults.push(format!("{}, {second}: {:?}", about(first), read(&end))),
                 Err(error) => faults.push(format!("{}, {second}: {error}", about(first))),
             }
         }
@@ -148,7 +152,8 @@ fn every_dtype_of_safetensors_comes_back() {
             let input = folder.path().join("t.safetensors");
             fs::write(&input, safetensors(word, shape, &bytes)).unwrap();
             let others = if shape.len() == 2 && !bytes.is_empty() { &CONTAINERS[..] } else { &TWO };
-            check(&input, &(name.to_owned(), shape.to_vec(), bytes), others, &mut faults);
+            let wanted = Whole { dtype: name.to_owned(), shape: shape.to_vec(), bytes };
+            check(&input, &wanted, others, &mut faults);
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -161,7 +166,8 @@ fn double_complex_numbers_come_back() {
     let input = folder.path().join("t.npy");
     fs::write(&input, npy("<c16", "False", "(2, 2)", &bytes)).unwrap();
     let mut faults = Vec::new();
-    check(&input, &("complex128".to_owned(), vec![2, 2], bytes), &CONTAINERS, &mut faults);
+    let wanted = Whole { dtype: "complex128".to_owned(), shape: vec![2, 2], bytes };
+    check(&input, &wanted, &CONTAINERS, &mut faults);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -186,14 +192,14 @@ fn masks_come_back() {
         encode_message(&Metadata::default(), vec![tensor], &WriteOptions::default()).unwrap();
     let input = folder.path().join("m.tgm");
     fs::write(&input, message).unwrap();
-    let wanted = ("uint8".to_owned(), vec![2], bytes);
-    assert_eq!(found(&input), wanted);
+    let wanted = Whole { dtype: "uint8".to_owned(), shape: vec![2], bytes };
+    assert_eq!(read(&input), wanted);
     for first in ["tet", "zt", "tgm", "safetensors", "nc3", "nc", "h5", "zarr"] {
         let mut at = input.clone();
         for (nth, stop) in [first, "tet", first, "tgm"].into_iter().enumerate() {
             at = go(&at, &format!("m{nth}.{stop}")).unwrap();
         }
-        assert_eq!(found(&at), wanted, "{first}");
+        assert_eq!(read(&at), wanted, "{first}");
         assert_eq!(words(&at), words(&input), "{first}");
     }
 }

@@ -25,7 +25,8 @@ fn elements(size: usize) -> Vec<u8> {
 fn written(
     folder: &Path,
     descr: &str,
-    shapes: ([u64; 2], [u64; 2]),
+    chunk: [u64; 2],
+    shard: [u64; 2],
     zstd: bool,
 ) -> (PathBuf, Vec<u8>) {
     let size = usize::from(descr.as_bytes()[2] - b'0');
@@ -35,8 +36,8 @@ fn written(
     let mut how = ConvertOptions::default();
     how.tet.sync = tet_io::publish::Sync::None;
     how.tet.overwrite = tet_io::Overwrite::Replace;
-    how.tet.chunks = ChunkChoice::Shape(shapes.0.to_vec()).into();
-    how.storage.shards = ShardChoice::Shape(shapes.1.to_vec());
+    how.tet.chunks = ChunkChoice::Shape(chunk.to_vec()).into();
+    how.storage.shards = ShardChoice::Shape(shard.to_vec());
     how.storage.codec = Some(if zstd { PayloadCodec::Zstd } else { PayloadCodec::Raw });
     let output = folder.join("x.zarr");
     convert(&folder.join("x.npy"), &output, &how).expect("it is converted");
@@ -107,7 +108,7 @@ fn all_elements_are_read() {
         for zstd in [true, false] {
             for codec in OUTER {
                 let what = format!("{descr} {chunk:?} {shard:?} {zstd} {codec}");
-                let (output, bytes) = written(folder.path(), descr, (chunk, shard), zstd);
+                let (output, bytes) = written(folder.path(), descr, chunk, shard, zstd);
                 for path in shards(&output) {
                     let shard = fs::read(&path).expect("a shard");
                     fs::write(&path, encoded(codec, &shard)).expect("it is written");
@@ -145,7 +146,7 @@ fn what_is_absent_has_the_fill_value_in_both_orders_of_bytes() {
     for (endian, one) in
         [("little", 258_i32.to_le_bytes()), ("big", 258_i32.swap_bytes().to_le_bytes())]
     {
-        let (output, _) = written(folder.path(), "<i4", ([5, 10], [20, 20]), false);
+        let (output, _) = written(folder.path(), "<i4", [5, 10], [20, 20], false);
         // A shard with the second of its eight chunks, and no other.
         let mut shard = one.repeat(50);
         let index = (0..8).flat_map(|chunk| if chunk == 1 { [0_u64, 200] } else { [u64::MAX; 2] });
@@ -177,7 +178,7 @@ fn what_is_absent_has_the_fill_value_in_both_orders_of_bytes() {
 #[test]
 fn damage_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (output, _) = written(folder.path(), "<i4", ([5, 10], [20, 20]), true);
+    let (output, _) = written(folder.path(), "<i4", [5, 10], [20, 20], true);
     set_outer(&output, "gzip", |_| {});
     let paths = shards(&output);
     let path = paths.last().expect("a shard");

@@ -8,7 +8,7 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Integrity, Report, 
 
 use super::{catalog, environment};
 use tet_container::Result;
-use tet_container::read::chunk_check::{DecodedTotal, check_chunks};
+use tet_container::read::chunk_check::{ChunkRules, DecodedTotal, check_chunks};
 
 /// Checks a file: its structure; the place of every chunk; and, where elements are checked too, that
 /// every chunk decodes.
@@ -45,8 +45,9 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
                     seen.dataset_count += 1;
                     continue;
                 }
-                let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
-                check_chunks(dataset, how, &mut findings, (&mut seen, &mut total))?;
+                let (decodes, too_long) = (&rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
+                let rules = ChunkRules { options, decodes, too_long };
+                check_chunks(dataset, rules, &mut findings, &mut seen, &mut total)?;
             }
             catalog.check_unchanged()?;
         }

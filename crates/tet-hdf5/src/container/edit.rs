@@ -40,7 +40,7 @@ impl Editor for Hdf5 {
         let source = opened.catalog.source();
         let (image, edits) = image(opened, edits).map_err(|error| error.at(opened))?;
         let new = catalog::open(&path_of(source), image.to_source())?.catalog;
-        edited::check(opened, &edits, (new, AttrTypes::Hdf5))?;
+        edited::check(opened, &edits, new, AttrTypes::Hdf5)?;
         let publisher = output.begin(source, &options.publish)?;
         publisher.commit_image(&image, source, &options.progress)
     }

@@ -11,7 +11,7 @@ use tet_verify::{
 
 use super::{DOCUMENTS, catalog, hierarchy, of_file};
 use tet_container::Result;
-use tet_container::read::chunk_check::{DecodedTotal, check_chunks};
+use tet_container::read::chunk_check::{ChunkRules, DecodedTotal, check_chunks};
 use tet_container::read::opened::path_of;
 
 /// Checks a hierarchy: its documents, the indexes of its shards, the place of every chunk; and, where
@@ -60,8 +60,9 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         |dataset: &Dataset, findings: &mut ForeignFindings<'_>| -> Result<()> {
             // What is wrong with metadata was found above.
             if !dataset.dtype_name.is_empty() || dataset.why().is_none() || dataset.is_text() {
-                let how = (options, &rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
-                check_chunks(dataset, how, findings, (&mut seen, &mut total))?;
+                let (decodes, too_long) = (&rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
+                let rules = ChunkRules { options, decodes, too_long };
+                check_chunks(dataset, rules, findings, &mut seen, &mut total)?;
             } else {
                 seen.dataset_count += 1;
             }

@@ -179,7 +179,7 @@ fn in_folder(
 fn check(opened: &Opened, edits: &[FileEdit], new: Source) -> Result<()> {
     let path = path_of(opened.catalog.source());
     let types = tet_container::Writer::can(&Zarr).attr_types;
-    edited::check(opened, edits, (catalog::open(&path, new)?.catalog, types))
+    edited::check(opened, edits, catalog::open(&path, new)?.catalog, types)
 }
 
 /// The new zip file.

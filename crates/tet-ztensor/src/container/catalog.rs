@@ -183,7 +183,7 @@ fn chunks(
     let parts = (size, tensor.stored(), tensor.decoded_len());
     let (Some(size), Some(stored), Some(decoded_len)) = parts else { return Ok(None) };
     if let Some((sparse, bands_max)) = sparse {
-        let bands = Bands::new((shape, size), stored, sparse, bands_max, sealed);
+        let bands = Bands::new(shape, size, stored, sparse, bands_max).sealed(sealed);
         return Ok(Some((bands.grid().clone(), Arc::new(bands))));
     }
     if tensor.encoding() == Some(Encoding::Zstd) {

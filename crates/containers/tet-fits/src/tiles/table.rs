@@ -33,7 +33,8 @@ pub(crate) struct Tiles {
 impl Tiles {
     /// The tiles of the image `name`, whose table and heap are in `data`.
     pub(crate) fn new(
-        (name, source): (&str, &Source),
+        name: &str,
+        source: &Source,
         layout: &Layout,
         data: Span,
         sealed: Option<Sealed>,

@@ -46,25 +46,25 @@ pub(in super::super) fn value(
 mod tests {
     use super::*;
 
-    fn check(key: &str, attr: &AttrText, of: Option<DType>, wanted: (DType, &[u8])) {
+    fn check(key: &str, attr: &AttrText, of: Option<DType>, dtype: DType, bytes: &[u8]) {
         let (value, writing) = value(key, attr, of, Version::Cdf2);
-        assert_eq!((value.stored, writing), (Type::Number(wanted.0), Writing::AsIs), "{attr:?}");
-        assert_eq!(value.bytes, wanted.1, "{attr:?}");
+        assert_eq!((value.stored, writing), (Type::Number(dtype), Writing::AsIs), "{attr:?}");
+        assert_eq!(value.bytes, bytes, "{attr:?}");
     }
 
     #[test]
     fn numbers_keep_their_type_where_the_version_has_it() {
         let typed = |dtype, json: &str| AttrText::Numbers { dtype, json: json.to_owned() };
-        check("n", &typed(DType::Int16, "[1,-1]"), None, (DType::Int16, &[0, 1, 255, 255]));
-        check("n", &typed(DType::UInt8, "255"), None, (DType::Int16, &[0, 255]));
-        check("n", &typed(DType::Int64, "7"), None, (DType::Int32, &[0, 0, 0, 7]));
-        check("n", &typed(DType::Float32, "\"NaN\""), None, (DType::Float32, &[127, 192, 0, 0]));
+        check("n", &typed(DType::Int16, "[1,-1]"), None, DType::Int16, &[0, 1, 255, 255]);
+        check("n", &typed(DType::UInt8, "255"), None, DType::Int16, &[0, 255]);
+        check("n", &typed(DType::Int64, "7"), None, DType::Int32, &[0, 0, 0, 7]);
+        check("n", &typed(DType::Float32, "\"NaN\""), None, DType::Float32, &[127, 192, 0, 0]);
         let json = |text: &str| AttrText::Json(text.to_owned());
-        check("n", &json("7"), None, (DType::Int32, &[0, 0, 0, 7]));
-        check("n", &json("0.5"), None, (DType::Float64, &[63, 224, 0, 0, 0, 0, 0, 0]));
-        check("_FillValue", &json("-1"), Some(DType::Int8), (DType::Int8, &[255]));
+        check("n", &json("7"), None, DType::Int32, &[0, 0, 0, 7]);
+        check("n", &json("0.5"), None, DType::Float64, &[63, 224, 0, 0, 0, 0, 0, 0]);
+        check("_FillValue", &json("-1"), Some(DType::Int8), DType::Int8, &[255]);
         let text = AttrText::Text("NaN".to_owned());
-        check("_FillValue", &text, Some(DType::Float32), (DType::Float32, &[127, 192, 0, 0]));
+        check("_FillValue", &text, Some(DType::Float32), DType::Float32, &[127, 192, 0, 0]);
     }
 
     #[test]

@@ -100,8 +100,8 @@ pub(super) fn prepare(
     }
     let mut variables = Vec::new();
     for ((lazy, name), number) in arrays.iter().zip(&names).zip(0..) {
-        let axes = names_of(lazy, &used);
-        variables.push(variable((lazy, name, &axes), number, &mut dims, notes)?);
+        let dims = dim_numbers(lazy, name, &names_of(lazy, &used), &mut dims, notes);
+        variables.push(variable(lazy, name, dims, number)?);
     }
     check_empty(arrays, &variables, &dims)?;
     let labels = of_labels(arrays, &mut variables, &mut dims, notes);
@@ -110,20 +110,21 @@ pub(super) fn prepare(
     for variable in &mut variables {
         let Elements::Array(number) = variable.elements else { continue };
         let Some(lazy) = arrays.get(number) else { continue };
-        variable.attrs = of_dataset(lazy, (variable.stored, version), options, notes);
+        variable.attrs = of_dataset(lazy, variable.stored, version, options, notes);
     }
     let about = conversion.catalog.attrs().iter().filter(|(key, _)| !is_of_origin(key));
-    let attrs = written("", about, (None, version), notes);
+    let attrs = written("", about, None, version, notes);
     Ok(Draft { version, dims: dims.list, attrs, variables })
 }
 
-/// A dataset as a variable, whose axes have these names; its attributes depend on the version.
-fn variable(
-    (lazy, name, axes): (&LazyArray, &str, &[String]),
-    number: usize,
+/// The dimensions of the variable `name`, whose axes have these names.
+fn dim_numbers(
+    lazy: &LazyArray,
+    name: &str,
+    axes: &[String],
     dims: &mut Dims,
     notes: &mut Vec<Note>,
-) -> Result<NcVariable> {
+) -> Vec<usize> {
     let (shape, dataset) = (shape_of(lazy), lazy.dataset());
     let mut numbers = Vec::new();
     for (axis, &extent) in shape.iter().enumerate() {
@@ -135,6 +136,11 @@ fn variable(
         }
         numbers.push(number);
     }
+    numbers
+}
+
+/// A dataset as the variable `name`; its attributes depend on the version.
+fn variable(lazy: &LazyArray, name: &str, dims: Vec<usize>, number: usize) -> Result<NcVariable> {
     let len = stream::len_of(lazy);
     if LEN_MAX_WIDE < len {
         let what = "bytes of a variable";
@@ -142,7 +148,7 @@ fn variable(
     }
     Ok(NcVariable {
         name: name.to_owned(),
-        dims: numbers,
+        dims,
         attrs: Vec::new(),
         stored: stored(lazy),
         len,
@@ -245,7 +251,8 @@ fn of_axis(name: String, dim: usize, labels: Labels, dims: &mut Dims) -> NcVaria
 /// The attributes of a dataset, with those that the caller gives.
 fn of_dataset(
     lazy: &LazyArray,
-    (stored, version): (Type, Version),
+    stored: Type,
+    version: Version,
     options: &ConvertOptions,
     notes: &mut Vec<Note>,
 ) -> Vec<(String, NcValue)> {
@@ -259,15 +266,15 @@ fn of_dataset(
         };
         attrs.insert(key, value);
     }
-    let of = Some(stored.dtype());
-    written(&dataset.name, attrs.iter(), (of, version), notes)
+    written(&dataset.name, attrs.iter(), Some(stored.dtype()), version, notes)
 }
 
 /// Attributes as the format has them; `dataset` is empty for those of the file.
 fn written<'a>(
     dataset: &str,
     attrs: impl Iterator<Item = (&'a String, &'a AttrText)>,
-    (of, version): (Option<DType>, Version),
+    dtype: Option<DType>,
+    version: Version,
     notes: &mut Vec<Note>,
 ) -> Vec<(String, NcValue)> {
     let (mut all, mut taken) = (Vec::new(), BTreeSet::new());
@@ -281,7 +288,7 @@ fn written<'a>(
         if name != *key {
             notes.push(Note::Renamed { from: key.clone(), to: name.clone() });
         }
-        let (value, writing) = value(key, attr, of, version);
+        let (value, writing) = value(key, attr, dtype, version);
         as_json += usize::from(writing == Writing::AsJson);
         all.push((name, value));
     }

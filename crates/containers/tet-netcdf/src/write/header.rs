@@ -61,7 +61,7 @@ impl Encoder {
         it.list(VARIABLES, draft.variables.len());
         for variable in &draft.variables {
             let vsize = draft.vsize(variable);
-            it.variable((variable, vsize), begins.next().unwrap_or_default());
+            it.variable(variable, vsize, begins.next().unwrap_or_default());
         }
         it.out
     }
@@ -108,7 +108,7 @@ impl Encoder {
         }
     }
 
-    fn variable(&mut self, (variable, vsize): (&NcVariable, u64), begin: u64) {
+    fn variable(&mut self, variable: &NcVariable, vsize: u64, begin: u64) {
         self.text(variable.name.as_bytes());
         self.count(variable.dims.len());
         variable.dims.iter().for_each(|&dim| self.count(dim));

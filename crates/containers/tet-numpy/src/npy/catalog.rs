@@ -58,8 +58,8 @@ pub fn dataset(
     let is_odd = kind.is_some() && is_turned(header);
     let stored = stored.filter(|_| too_deep(&shape).is_none() && !is_odd);
     let chunks = stored.and_then(|stored| match is_turned(header) {
-        true => columns(header, stored, place, (swapped, options)),
-        false => rows(&shape, dtype, (stored, swapped), place),
+        true => columns(header, stored, swapped, place, options),
+        false => rows(&shape, dtype, stored, swapped, place),
     });
     let fault = chunks.is_none().then(|| {
         let limit = tet_query::Error::Limit {
@@ -172,7 +172,8 @@ type Chunks = (Source, Grid, Arc<dyn ChunkTable>);
 fn rows(
     shape: &[u64],
     dtype: DType,
-    (stored, swapped): (Span, Option<Swapped>),
+    stored: Span,
+    swapped: Option<Swapped>,
     place: Place,
 ) -> Option<Chunks> {
     let size = dtype.size().unwrap_or(1);
@@ -187,8 +188,9 @@ fn rows(
 fn columns(
     header: &Header,
     stored: Span,
+    swapped: Option<Swapped>,
     place: Place,
-    (swapped, options): (Option<Swapped>, &OpenOptions),
+    options: &OpenOptions,
 ) -> Option<Chunks> {
     let Elements::Numbers(descr) = header.elements else { return None };
     let size = u64::try_from(descr.size).unwrap_or(u64::MAX);

@@ -36,18 +36,18 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         }
         Err(fault) => {
             let rule = if matches!(fault, ZipFault::Several) { &SEVERAL } else { &ARCHIVE };
-            findings.take(found(rule, 0, (0, 0), None));
+            findings.take(finding(rule, 0, 0, 0, None));
             return Ok(findings.report(&seen));
         }
     };
     check_names(&archive, &members, &mut |it| findings.take(it));
     for (other, number) in members.others.iter().zip(0_u64..) {
-        findings.take(found(&OTHER_MEMBER, 0, (0, 0), Some((number, other.clone()))));
+        findings.take(finding(&OTHER_MEMBER, 0, 0, 0, Some((number, other.clone()))));
     }
     let path = path_of(source);
     let is_npz = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("npz"));
     if members.arrays.is_empty() && !(is_npz && members.others.is_empty()) {
-        findings.take(found(&NO_ARRAYS, 0, (0, 0), None));
+        findings.take(finding(&NO_ARRAYS, 0, 0, 0, None));
     }
     let count = members.arrays.len() as u64;
     (seen.dataset_count, seen.chunk_count) = (count, count);
@@ -61,13 +61,13 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     }
     let progress = options.progress.begin(seen.decoded_len);
     for (member, index) in members.arrays.iter().zip(0..) {
-        let (faults, len) = check(source, &mut archive, member, (options.level, &progress))?;
+        let (faults, len) = check(source, &mut archive, member, options.level, &progress)?;
         seen.payload_len = seen.payload_len.saturating_add(len);
         for ForeignFault { rule, at, found: is, wanted } in faults {
             if rule.id == MEMBER_CRC.id {
                 seen.integrity = Integrity::Mismatch;
             }
-            findings.take(found(rule, at, (is, wanted), Some((index, member.name.clone()))));
+            findings.take(finding(rule, at, is, wanted, Some((index, member.name.clone()))));
         }
     }
     source.check_unchanged()?;
@@ -79,7 +79,8 @@ fn check(
     source: &Source,
     archive: &mut Archive,
     member: &Member,
-    (level, progress): (Level, &Progress),
+    level: Level,
+    progress: &Progress,
 ) -> Result<(Vec<ForeignFault>, u64)> {
     let broken = |rule, at, found, wanted| ForeignFault { rule, at, found, wanted };
     let open = match archive.member(member.position) {
@@ -155,10 +156,11 @@ fn of_system(source: &Source, member: Option<&Member>, error: io::Error) -> Erro
     }
 }
 
-fn found(
+fn finding(
     rule: &'static ForeignRule,
     at: u64,
-    (found, wanted): (u64, u64),
+    found: u64,
+    wanted: u64,
     dataset: Option<(u64, String)>,
 ) -> ForeignFound {
     let fault = ForeignFault { rule, at, found, wanted };

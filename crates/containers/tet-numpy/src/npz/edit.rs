@@ -50,7 +50,7 @@ impl Editor for Npz {
         let execution = &Execution::default();
         let how = RewriteOptions { edit: options, execution };
         let mut publisher = output.begin(opened.catalog.source(), &options.publish)?;
-        let len = write((opened, old), members, &mut publisher, how)?;
+        let len = OldArchive { opened, archive: old, how }.write(members, &mut publisher)?;
         opened.catalog.source().check_unchanged()?;
         publisher.commit()?;
         Ok(len)
@@ -117,7 +117,7 @@ impl Editor for Npz {
             return Ok(None);
         }
         let mut publisher = output.begin(opened.catalog.source(), &how.edit.publish)?;
-        let len = write((opened, old), members, &mut publisher, how)?;
+        let len = OldArchive { opened, archive: old, how }.write(members, &mut publisher)?;
         check_unchanged(opened, rewrites)?;
         how.execution.progress.check()?;
         publisher.commit()?;
@@ -138,73 +138,81 @@ fn failed(opened: &Opened) -> impl Fn(ZipFault) -> Error {
     |fault| Error::Archive { path: path_of(opened.catalog.source()), member: None, fault }
 }
 
-/// Writes the members in the order of the archive, but for those that are dropped; the length of the file.
-fn write(
-    (opened, mut old): (&Opened, Archive),
-    members: Vec<Option<Member<'_>>>,
-    publisher: &mut Publisher,
-    how: RewriteOptions<'_>,
-) -> Result<u64> {
-    let failed = failed(opened);
-    let progress = how.edit.progress.begin(opened.catalog.source().len());
-    let written = archive::write(publisher.file(), |zip| {
-        for (position, member) in members.into_iter().enumerate() {
-            match member {
-                None => {}
-                Some(Member::Copied(name)) => {
-                    let member = old.raw(position).map_err(&failed)?;
-                    let len = member.compressed_size();
-                    zip.raw_copy_file_rename(member, name).map_err(archive::fault)?;
-                    progress.advance(len)?;
-                }
-                Some(Member::Written(name, rewrite)) => {
-                    put((&mut old, position), (&name, rewrite), zip, (opened, how))?;
-                }
-            }
-        }
-        Ok(())
-    });
-    written.map_err(|error| of_file(publisher, error))?;
-    let len = std::io::Seek::stream_position(&mut publisher.file());
-    Ok(len.map_err(|error| publisher.write_fault(error))?)
+/// The archive that is rewritten.
+struct OldArchive<'o> {
+    opened: &'o Opened,
+    archive: Archive,
+    how: RewriteOptions<'o>,
 }
 
-/// Writes an array anew: its new elements, or the bytes of its `.npy` file.
-fn put(
-    (old, position): (&mut Archive, usize),
-    (name, rewrite): (&str, &Rewrite<'_>),
-    zip: &mut NewArchive<'_, '_>,
-    (opened, how): (&Opened, RewriteOptions<'_>),
-) -> Result<()> {
-    let array = name.strip_suffix(".npy").unwrap_or(name);
-    let failed = |fault| Error::Archive {
-        path: path_of(opened.catalog.source()),
-        member: Some(array.to_owned()),
-        fault,
-    };
-    let method = old.raw(position).map_err(failed)?.compression();
-    let (method, level) = compression(array, method, &rewrite.storage)?;
-    let mut member = old.member(position).map_err(failed)?;
-    let Some(view) = rewrite.view else {
-        let options = archive::member(method, member.len).compression_level(level);
-        zip.start_file(name, options).map_err(archive::fault)?;
-        let mut buffer = vec![0; BUFFER_LEN];
-        loop {
-            let len = member.read(&mut buffer).map_err(|error| failed(ZipFault::Read(error)))?;
-            if len == 0 {
-                return Ok(());
+impl OldArchive<'_> {
+    /// Writes the members in the order of the archive, but for those that are dropped; the length of the file.
+    fn write(mut self, members: Vec<Option<Member<'_>>>, publisher: &mut Publisher) -> Result<u64> {
+        let failed = failed(self.opened);
+        let progress = self.how.edit.progress.begin(self.opened.catalog.source().len());
+        let written = archive::write(publisher.file(), |zip| {
+            for (position, member) in members.into_iter().enumerate() {
+                match member {
+                    None => {}
+                    Some(Member::Copied(name)) => {
+                        let member = self.archive.raw(position).map_err(&failed)?;
+                        let len = member.compressed_size();
+                        zip.raw_copy_file_rename(member, name).map_err(archive::fault)?;
+                        progress.advance(len)?;
+                    }
+                    Some(Member::Written(name, rewrite)) => {
+                        self.put(position, &name, rewrite, zip)?;
+                    }
+                }
             }
-            zip.write_all(buffer.get(..len).unwrap_or_default()).map_err(Error::Write)?;
-            how.execution.progress.advance(len as u64)?;
-        }
-    };
-    let header = npy::Header::read(&mut member)
-        .map_err(|fault| Error::Array { array: array.to_owned(), fault })?;
-    drop(member);
-    let lazy = stream::whole(view)?;
-    let options = archive::member(method, npy::len_like(&header, &lazy)).compression_level(level);
-    zip.start_file(name, options).map_err(archive::fault)?;
-    npy::write_like(&header, &lazy, how.execution, zip)
+            Ok(())
+        });
+        written.map_err(|error| of_file(publisher, error))?;
+        let len = std::io::Seek::stream_position(&mut publisher.file());
+        Ok(len.map_err(|error| publisher.write_fault(error))?)
+    }
+
+    /// Writes an array anew: its new elements, or the bytes of its `.npy` file.
+    fn put(
+        &mut self,
+        position: usize,
+        name: &str,
+        rewrite: &Rewrite<'_>,
+        zip: &mut NewArchive<'_, '_>,
+    ) -> Result<()> {
+        let execution = self.how.execution;
+        let array = name.strip_suffix(".npy").unwrap_or(name);
+        let failed = |fault| Error::Archive {
+            path: path_of(self.opened.catalog.source()),
+            member: Some(array.to_owned()),
+            fault,
+        };
+        let method = self.archive.raw(position).map_err(failed)?.compression();
+        let (method, level) = compression(array, method, &rewrite.storage)?;
+        let mut member = self.archive.member(position).map_err(failed)?;
+        let Some(view) = rewrite.view else {
+            let options = archive::member(method, member.len).compression_level(level);
+            zip.start_file(name, options).map_err(archive::fault)?;
+            let mut buffer = vec![0; BUFFER_LEN];
+            loop {
+                let len =
+                    member.read(&mut buffer).map_err(|error| failed(ZipFault::Read(error)))?;
+                if len == 0 {
+                    return Ok(());
+                }
+                zip.write_all(buffer.get(..len).unwrap_or_default()).map_err(Error::Write)?;
+                execution.progress.advance(len as u64)?;
+            }
+        };
+        let header = npy::Header::read(&mut member)
+            .map_err(|fault| Error::Array { array: array.to_owned(), fault })?;
+        drop(member);
+        let lazy = stream::whole(view)?;
+        let options =
+            archive::member(method, npy::len_like(&header, &lazy)).compression_level(level);
+        zip.start_file(name, options).map_err(archive::fault)?;
+        npy::write_like(&header, &lazy, execution, zip)
+    }
 }
 
 /// How an array is compressed that was compressed by `method`, and the level.

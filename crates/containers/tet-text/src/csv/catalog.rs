@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use tet_format::{DType, ForeignFault, Grid, Shape, Span};
+use tet_format::{ForeignFault, Grid, Shape, Span};
 use tet_io::Source;
 use tet_query::{Catalog, Dataset};
 use tet_verify::{
@@ -43,7 +43,7 @@ pub(super) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
         region("rows", Span::from_range(begin..survey.end), "values"),
     ];
     let datasets = match survey.matrix() {
-        Some(dtype) => vec![matrix(path, &source, &survey, dtype)],
+        Some(_) => vec![matrix(path, &source, &survey)],
         None => columns(&source, &survey),
     };
     let catalog = Catalog::new(source, Format::CSV.name(), datasets);
@@ -53,11 +53,9 @@ pub(super) fn open(path: &Path, source: Source, options: &OpenOptions) -> Result
 }
 
 /// All values of a table without names: along one axis if there is one column.
-fn matrix(path: &Path, source: &Source, survey: &Arc<Survey>, dtype: DType) -> Dataset {
+fn matrix(path: &Path, source: &Source, survey: &Arc<Survey>) -> Dataset {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let width = u64::try_from(survey.columns.len()).unwrap_or(u64::MAX);
-    let wide = (width != 1).then_some(width);
-    dataset(name, source, (survey, None), (Fields::All, wide, Some(dtype)))
+    dataset(name, source, survey, None, Fields::All)
 }
 
 fn columns(source: &Source, survey: &Arc<Survey>) -> Vec<Dataset> {
@@ -65,10 +63,8 @@ fn columns(source: &Source, survey: &Arc<Survey>) -> Vec<Dataset> {
     let blocks = Blocks::from_survey(source, survey).map(Arc::new);
     let axis = if survey.is_ordered { column_name(survey, 0) } else { ROW_AXIS.to_owned() };
     let column = |(nth, name): (usize, String)| {
-        let dtype = survey.columns.get(nth).and_then(|kinds| kinds.dtype());
         let dims = vec![axis.clone()];
-        let fields = (Fields::One(nth), None, dtype);
-        Dataset { dims, ..dataset(name, source, (survey, blocks.as_ref()), fields) }
+        Dataset { dims, ..dataset(name, source, survey, blocks.as_ref(), Fields::One(nth)) }
     };
     (0..survey.columns.len()).map(named).map(column).collect()
 }
@@ -84,9 +80,17 @@ fn column_name(survey: &Survey, nth: usize) -> String {
 fn dataset(
     name: String,
     source: &Source,
-    (survey, blocks): (&Arc<Survey>, Option<&Arc<Blocks>>),
-    (fields, width, dtype): (Fields, Option<u64>, Option<DType>),
+    survey: &Arc<Survey>,
+    blocks: Option<&Arc<Blocks>>,
+    fields: Fields,
 ) -> Dataset {
+    let (dtype, width) = match fields {
+        Fields::All => {
+            let width = u64::try_from(survey.columns.len()).unwrap_or(u64::MAX);
+            (survey.matrix(), (width != 1).then_some(width))
+        }
+        Fields::One(nth) => (survey.columns.get(nth).and_then(|kinds| kinds.dtype()), None),
+    };
     let shape: Shape = [survey.row_count].into_iter().chain(width).collect();
     let rows = survey.chunk_rows.min(survey.row_count).max(1);
     let chunk: Shape = [rows].into_iter().chain(width).collect();

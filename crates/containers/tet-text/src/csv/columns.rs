@@ -1,5 +1,7 @@
 //! The columns of a table that is written: datasets of one axis and the same length, and the labels of the axis.
 
+use std::ops::Range;
+
 use tet_format::{DType, Integrity, Shape};
 use tet_query::{AxisSlice, Dataset, Execution, Hyperslab, LazyArray};
 
@@ -143,30 +145,30 @@ impl<'c> Column<'c> {
     /// Reads the values of a band; `add` takes the integrity of texts.
     pub(super) fn read(
         &self,
-        (start, stop): (u64, u64),
+        rows: Range<u64>,
         execution: &Execution,
         add: &mut dyn FnMut(Integrity),
     ) -> Result<Values<'c>> {
-        let range = (start, stop);
         let memory_budget = execution.memory_budget - execution.memory_budget / 4;
         let how = Execution { memory_budget, ..execution.silent() };
         match &self.source {
             ColumnSource::Numbers(lazy) => {
                 let (dtype, mut bytes) = (lazy.dtype(), Vec::new());
-                stream::read(lazy, &part(lazy.shape(), &self.name, range)?, &how, &mut bytes)?;
+                stream::read(lazy, &part(lazy.shape(), &self.name, rows)?, &how, &mut bytes)?;
                 execution.progress.advance(bytes.len() as u64)?;
                 let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
                 Ok(Values::Numbers { dtype, size, bytes })
             }
             ColumnSource::Texts(dataset) => {
-                let part = part(dataset.grid.shape(), &self.name, range)?;
+                let part = part(dataset.grid.shape(), &self.name, rows)?;
                 let answer = dataset.read_texts(&part, &how)?;
                 add(dataset.chunks.integrity().and(answer.integrity));
                 Ok(Values::Texts(answer.value))
             }
             ColumnSource::Labels(labels) => {
-                let range = usize::try_from(start).ok().zip(usize::try_from(stop).ok());
-                let part = range.and_then(|(start, stop)| labels.get(start..stop));
+                let [start, stop] = [rows.start, rows.end].map(usize::try_from);
+                let part = start.ok().zip(stop.ok());
+                let part = part.and_then(|(start, stop)| labels.get(start..stop));
                 Ok(Values::Labels(part.unwrap_or_default()))
             }
         }
@@ -186,7 +188,7 @@ impl<'c> Column<'c> {
                 let (mut start, mut is_value) = (0, row_count != 0);
                 while start < row_count && is_value {
                     let stop = start.saturating_add(PROBE_COUNT).min(row_count);
-                    let part = part(dataset.grid.shape(), &self.name, (start, stop))?;
+                    let part = part(dataset.grid.shape(), &self.name, start..stop)?;
                     is_value = add(&dataset.read_texts(&part, &execution.silent())?.value);
                     start = stop;
                 }
@@ -203,7 +205,8 @@ impl<'c> Column<'c> {
 }
 
 /// A range of rows.
-fn part(shape: &Shape, name: &str, (start, stop): (u64, u64)) -> Result<Hyperslab> {
+fn part(shape: &Shape, name: &str, rows: Range<u64>) -> Result<Hyperslab> {
+    let Range { start, end: stop } = rows;
     let slice = AxisSlice { start, stop, step: 1, axis: Default::default() };
     let misfit = || tet_query::Error::Misfit { dataset: name.to_owned(), shape: shape.clone() };
     Ok(Hyperslab::new(vec![slice], shape).ok_or_else(misfit)?)

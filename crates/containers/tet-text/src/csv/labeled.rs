@@ -26,84 +26,34 @@ use tet_container::{Error, Note, Result};
 /// Bytes of lines that are collected before they are written.
 const BUFFER_LEN: usize = 1 << 16;
 
-/// Writes a dataset of a catalog to `out`, and gives the notes of what differs.
-///
-/// # Errors
-/// The array has no such layout or has elements without a text, it or its labels cannot be read, or `out` refuses
-/// the bytes.
-pub fn write(
-    (catalog, dataset): (&Catalog, &Dataset),
-    (encoding, layout): (Encoding, TextLayout),
-    execution: &Execution,
-    out: &mut dyn Write,
-) -> Result<Vec<Note>> {
-    let axes = labels::of(catalog, dataset, &execution.silent())?;
-    let mut lines = Lines::new(dataset, axes, (encoding, layout))?;
-    lines.flush(0, out)?;
-    if dataset.is_text() {
-        return texts(dataset, &mut lines, execution, out);
-    }
-    let lazy = stream::whole(dataset)?;
-    let dtype = lazy.dtype();
-    if !text::is_known(dtype) {
-        let (dataset, encoding) = (dataset.name.clone(), encoding.name());
-        return Err(Error::NoDType { dataset, dtype, encoding });
-    }
-    let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
-    let execution = execution.begin(stream::len_of(&lazy));
-    stream::for_each(&lazy, &execution, &mut |elements| {
-        for element in elements.chunks_exact(size) {
-            lines.begin();
-            text::push(dtype, element, &mut lines.buffer);
-            lines.end();
-            lines.flush(BUFFER_LEN, out)?;
-        }
-        Ok(())
-    })?;
-    lines.flush(0, out)?;
-    Ok(notes::unchecked([&lazy]).into_iter().collect())
-}
-
-/// Writes the texts of a dataset.
-fn texts(
-    dataset: &Dataset,
-    lines: &mut Lines,
-    execution: &Execution,
-    out: &mut dyn Write,
-) -> Result<Vec<Note>> {
-    let slab = Hyperslab::whole(dataset.shape());
-    let mut has_values = false;
-    dataset.for_texts::<Error>(&slab, &execution.silent(), &mut |texts| {
-        has_values |= texts.value.iter().any(|text| is_value(text));
-        Ok(())
-    })?;
-    let quotes = if has_values { Quotes::All } else { lines.quotes() };
-    let mut counts = TextCounts::new(dataset);
-    let mut integrity = None::<Integrity>;
-    dataset.for_texts::<Error>(&slab, &execution.begin(0), &mut |texts| {
-        integrity = Some(integrity.map_or(texts.integrity, |all| all.and(texts.integrity)));
-        counts.add(&texts.value);
-        for text in &texts.value {
-            if text.contains('\0') {
-                return Err(zero(dataset.name.clone(), lines.encoding));
-            }
-            lines.begin();
-            push_text(text, lines.delimiter, quotes, &mut lines.buffer);
-            lines.end();
-        }
-        lines.flush(BUFFER_LEN, out)
-    })?;
-    lines.flush(0, out)?;
-    Ok(integrity.and_then(notes::of_integrity).into_iter().chain(counts.replaced()).collect())
-}
-
 /// Whether a text without quotes is read as a number or a truth.
 fn is_value(text: &str) -> bool {
     !Kinds::from_field(text.as_bytes()).has(Kinds::TEXT)
 }
 
-/// Lines under way.
-struct Lines {
+/// The lines of an array.
+///
+/// # Examples
+///
+/// ```
+/// use tet_container::read::opened::OpenOptions;
+/// use tet_container::write::{array::Encoding, options::TextLayout};
+/// use tet_container::{Container, Input};
+/// use tet_io::Source;
+/// use tet_query::Execution;
+/// use tet_text::csv::{Csv, labeled::LabeledLines};
+///
+/// let (path, source) = ("t.csv".as_ref(), Source::from_bytes(b"3\n5\n".to_vec()));
+/// let catalog = Csv.open(Input { path, source }, &OpenOptions::default())?.catalog;
+/// let (dataset, how) = (&catalog.datasets()[0], Execution::default());
+/// let mut out = Vec::new();
+/// LabeledLines::new(&catalog, dataset, Encoding::Csv, TextLayout::Tidy, &how)?.write(&how, &mut out)?;
+/// assert_eq!(out, b"axis0,t\n0,3\n1,5\n");
+/// # Ok::<(), tet_container::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LabeledLines<'d> {
+    dataset: &'d Dataset,
     encoding: Encoding,
     delimiter: Delimiter,
     /// The axes whose labels are columns.
@@ -116,14 +66,20 @@ struct Lines {
     buffer: String,
 }
 
-impl Lines {
-    /// Lines of which the buffer has the names.
-    fn new(
-        dataset: &Dataset,
-        axes: Vec<LabeledAxis>,
-        (encoding, layout): (Encoding, TextLayout),
-    ) -> Result<Lines> {
-        let delimiter = if encoding == Encoding::Tsv { Delimiter::Tab } else { Delimiter::Comma };
+impl<'d> LabeledLines<'d> {
+    /// The lines of a dataset of a catalog.
+    ///
+    /// # Errors
+    /// The array has no such layout, or its labels cannot be read.
+    pub fn new(
+        catalog: &Catalog,
+        dataset: &'d Dataset,
+        encoding: Encoding,
+        layout: TextLayout,
+        execution: &Execution,
+    ) -> Result<LabeledLines<'d>> {
+        let axes = labels::of(catalog, dataset, &execution.silent())?;
+        let delimiter = encoding.delimiter();
         let is_wide = layout == TextLayout::Wide && 1 < axes.len();
         let (along, last) = match axes.split_last() {
             Some((last, along)) if is_wide => (along, Some(last)),
@@ -148,12 +104,72 @@ impl Lines {
         let columns = along.iter().map(|axis| fields(axis, delimiter)).collect::<Vec<_>>();
         let at = vec![0; columns.len()];
         let (column, buffer) = (0, String::new());
-        let mut lines = Lines { encoding, delimiter, columns, at, width, column, buffer };
+        let mut lines =
+            LabeledLines { dataset, encoding, delimiter, columns, at, width, column, buffer };
         for (name, nth) in names.iter().zip(1..) {
             push_text(name, delimiter, lines.quotes(), &mut lines.buffer);
             lines.buffer.push(if nth == names.len() { '\n' } else { delimiter.char() });
         }
         Ok(lines)
+    }
+
+    /// Writes all lines to `out`, and gives the notes of what differs.
+    ///
+    /// # Errors
+    /// The array has elements without a text, it cannot be read, or `out` refuses the bytes.
+    pub fn write(mut self, execution: &Execution, out: &mut dyn Write) -> Result<Vec<Note>> {
+        // The buffer has the names.
+        self.flush(0, out)?;
+        if self.dataset.is_text() {
+            return self.write_texts(execution, out);
+        }
+        let lazy = stream::whole(self.dataset)?;
+        let dtype = lazy.dtype();
+        if !text::is_known(dtype) {
+            let (dataset, encoding) = (self.dataset.name.clone(), self.encoding.name());
+            return Err(Error::NoDType { dataset, dtype, encoding });
+        }
+        let size = dtype.size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
+        let execution = execution.begin(stream::len_of(&lazy));
+        stream::for_each(&lazy, &execution, &mut |elements| {
+            for element in elements.chunks_exact(size) {
+                self.begin();
+                text::push(dtype, element, &mut self.buffer);
+                self.end();
+                self.flush(BUFFER_LEN, out)?;
+            }
+            Ok(())
+        })?;
+        self.flush(0, out)?;
+        Ok(notes::unchecked([&lazy]).into_iter().collect())
+    }
+
+    fn write_texts(mut self, execution: &Execution, out: &mut dyn Write) -> Result<Vec<Note>> {
+        let dataset = self.dataset;
+        let slab = Hyperslab::whole(dataset.shape());
+        let mut has_values = false;
+        dataset.for_texts::<Error>(&slab, &execution.silent(), &mut |texts| {
+            has_values |= texts.value.iter().any(|text| is_value(text));
+            Ok(())
+        })?;
+        let quotes = if has_values { Quotes::All } else { self.quotes() };
+        let mut counts = TextCounts::new(dataset);
+        let mut integrity = None::<Integrity>;
+        dataset.for_texts::<Error>(&slab, &execution.begin(0), &mut |texts| {
+            integrity = Some(integrity.map_or(texts.integrity, |all| all.and(texts.integrity)));
+            counts.add(&texts.value);
+            for text in &texts.value {
+                if text.contains('\0') {
+                    return Err(zero(dataset.name.clone(), self.encoding));
+                }
+                self.begin();
+                push_text(text, self.delimiter, quotes, &mut self.buffer);
+                self.end();
+            }
+            self.flush(BUFFER_LEN, out)
+        })?;
+        self.flush(0, out)?;
+        Ok(integrity.and_then(notes::of_integrity).into_iter().chain(counts.replaced()).collect())
     }
 
     /// Which texts are between quotes.
@@ -207,6 +223,7 @@ impl Lines {
 }
 
 /// Fields of the positions of an axis.
+#[derive(Debug)]
 enum Fields {
     /// These fields, one for each.
     Labels(Vec<String>),

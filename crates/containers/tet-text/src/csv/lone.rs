@@ -16,7 +16,7 @@ use tet_container::Output;
 use tet_container::model::notes;
 use tet_container::write::array::Encoding;
 use tet_container::write::conversion::{Conversion, ConvertOptions};
-use tet_container::write::csv::{Delimiter, Quotes, TextLines, push_text};
+use tet_container::write::csv::{Quotes, TextLines, push_text};
 use tet_container::write::file::publish;
 use tet_container::write::left_out::left_out;
 use tet_container::write::texts::TextCounts;
@@ -26,9 +26,11 @@ use tet_container::{Error, Result};
 pub(super) fn write(
     conversion: &mut Conversion<'_>,
     dataset: &Dataset,
-    (encoding, delimiter): (Encoding, Delimiter),
-    (output, options): (&Path, &ConvertOptions),
+    encoding: Encoding,
+    output: &Path,
+    options: &ConvertOptions,
 ) -> Result<Output> {
+    let delimiter = encoding.delimiter();
     let names = names(dataset, encoding)?;
     let quotes = if names.len() == 1 { Quotes::Alone } else { Quotes::Needed };
     let has_values = dataset.is_text() && has_values(dataset, options)?;

@@ -126,7 +126,7 @@ impl Pass {
         let mut at = at;
         if let Some(zero) = piece.iter().position(|byte| *byte == 0) {
             let at = at.saturating_add(u64::try_from(zero).unwrap_or(0));
-            return self.fail(&rule::ENCODING, at, (0, 0));
+            return self.fail(&rule::ENCODING, at, 0, 0);
         }
         while !piece.is_empty() {
             let (read, step) = self.rows.take(piece);
@@ -147,11 +147,11 @@ impl Pass {
         match step {
             Step::More | Step::End => Some(()),
             Step::Row => self.row(at),
-            Step::TooLong => self.fail(&rule::LIMIT_ROW, self.row_at, (0, 0)),
-            Step::TooMany => self.fail(&rule::LIMIT_COLUMNS, self.row_at, (0, 0)),
+            Step::TooLong => self.fail(&rule::LIMIT_ROW, self.row_at, 0, 0),
+            Step::TooMany => self.fail(&rule::LIMIT_COLUMNS, self.row_at, 0, 0),
             Step::Unclosed => {
                 let quote = self.dialect.begin.saturating_add(self.rows.field_at());
-                self.fail(&rule::UNCLOSED, quote, (0, 0))
+                self.fail(&rule::UNCLOSED, quote, 0, 0)
             }
         }
     }
@@ -165,7 +165,7 @@ impl Pass {
         if count != self.columns.len() {
             let is_long = self.columns.len() < count;
             let rule = if is_long { &rule::ROW_LONG } else { &rule::ROW_SHORT };
-            return self.fail(rule, self.row_begin(), (wide(count), wide(self.columns.len())));
+            return self.fail(rule, self.row_begin(), wide(count), wide(self.columns.len()));
         }
         let fields = self.rows.fields().zip(self.rows.quotes());
         for (kinds, (field, is_quoted)) in self.columns.iter_mut().zip(fields) {
@@ -203,12 +203,7 @@ impl Pass {
         }
     }
 
-    fn fail(
-        &mut self,
-        rule: &'static ForeignRule,
-        at: u64,
-        (found, wanted): (u64, u64),
-    ) -> Option<()> {
+    fn fail(&mut self, rule: &'static ForeignRule, at: u64, found: u64, wanted: u64) -> Option<()> {
         self.fault.get_or_insert(ForeignFault { rule, at, found, wanted });
         None
     }

@@ -30,11 +30,12 @@ const BUFFER_LEN: usize = 1 << 16;
 /// Writes the datasets of a conversion as a table.
 pub(super) fn write(
     conversion: &mut Conversion<'_>,
-    (encoding, delimiter): (Encoding, Delimiter),
-    (output, options): (&Path, &ConvertOptions),
+    encoding: Encoding,
+    output: &Path,
+    options: &ConvertOptions,
 ) -> Result<Output> {
     let datasets = conversion.datasets.clone();
-    let table = Table::new(&datasets, (encoding, delimiter))?;
+    let table = Table::new(&datasets, encoding)?;
     let (Written { integrity, notes }, len) =
         publish(conversion.catalog, output, &options.export(), |out| {
             let mut out = io::BufWriter::new(out);
@@ -75,12 +76,9 @@ struct Written {
 }
 
 impl<'c> Table<'c> {
-    fn new(
-        datasets: &[&'c Dataset],
-        (encoding, delimiter): (Encoding, Delimiter),
-    ) -> Result<Table<'c>> {
+    fn new(datasets: &[&'c Dataset], encoding: Encoding) -> Result<Table<'c>> {
         let (columns, row_count) = columns(datasets, encoding)?;
-        Ok(Table { columns, row_count, encoding, delimiter })
+        Ok(Table { columns, row_count, encoding, delimiter: encoding.delimiter() })
     }
 
     /// Writes all lines.
@@ -107,7 +105,7 @@ impl<'c> Table<'c> {
             let stop = start.saturating_add(self.band_count(&execution)).min(self.row_count);
             let mut band = Vec::new();
             for (column, counts) in self.columns.iter().zip(&mut counts) {
-                let values = column.read((start, stop), &execution, &mut add)?;
+                let values = column.read(start..stop, &execution, &mut add)?;
                 if let (Values::Texts(texts), Some(counts)) = (&values, counts) {
                     counts.add(texts);
                 }
@@ -115,7 +113,7 @@ impl<'c> Table<'c> {
             }
             for row in 0..usize::try_from(stop - start).unwrap_or(0) {
                 for ((values, quotes), nth) in band.iter().zip(&quotes).zip(0..) {
-                    lines.value(values, row, (nth, *quotes))?;
+                    lines.value(values, row, nth, *quotes)?;
                 }
                 lines.flush(BUFFER_LEN)?;
             }
@@ -171,12 +169,7 @@ struct Lines<'t> {
 
 impl Lines<'_> {
     /// Appends a value of the column `nth`.
-    fn value(
-        &mut self,
-        values: &Values<'_>,
-        row: usize,
-        (nth, quotes): (usize, Quotes),
-    ) -> Result<()> {
+    fn value(&mut self, values: &Values<'_>, row: usize, nth: usize, quotes: Quotes) -> Result<()> {
         let text = match values {
             Values::Numbers { dtype, size, bytes } => {
                 if let Some(element) = bytes.chunks_exact(*size).nth(row) {

@@ -17,19 +17,36 @@ pub(super) enum Outcome {
 /// Of more arguments nothing is used.
 const ARGUMENT_COUNT_MAX: usize = 8;
 
-/// The result of a function that is called with a tuple of arguments.
-pub(super) fn call((pickle, at): (&mut Pickle, usize), function: Id, tuple: Id) -> Parsed<Outcome> {
-    let arguments = first_of(pickle, tuple);
-    let Some((module, name)) = pickle.names(function) else {
-        let function =
-            Some(function).filter(|it| matches!(pickle.value(*it), Value::Global { .. }));
-        return Ok(Outcome::New(object(function, tuple)));
-    };
-    let (module, name) = (module.into_owned(), name.into_owned());
-    if module == "torch._tensor" && name.starts_with("_rebuild_from_type") {
-        return subclass((pickle, at), function, (tuple, &arguments));
+/// A call in a pickle.
+#[derive(Clone, Copy)]
+pub(super) struct Call {
+    /// The position of its opcode, in bytes.
+    pub(super) at: usize,
+    pub(super) function: Id,
+    /// The tuple of its arguments.
+    pub(super) tuple: Id,
+}
+
+impl Call {
+    /// The result of the call.
+    pub(super) fn outcome(self, pickle: &mut Pickle) -> Parsed<Outcome> {
+        let Some((module, name)) = pickle.names(self.function) else {
+            let is_global = matches!(pickle.value(self.function), Value::Global { .. });
+            let function = is_global.then_some(self.function);
+            return Ok(Outcome::New(object(function, self.tuple)));
+        };
+        let (module, name) = (module.into_owned(), name.into_owned());
+        if module == "torch._tensor" && name.starts_with("_rebuild_from_type") {
+            return subclass(pickle, self);
+        }
+        known(pickle, self, &module, &name)
     }
-    known((pickle, at), function, (&module, &name), tuple)
+
+    /// A tensor of a kind that is not read.
+    fn unread(self) -> Value {
+        let (function, arguments) = (Some(self.function), Some(self.tuple));
+        Value::Tensor(Box::new(Rebuilt { at: self.at, function, arguments, view: None }))
+    }
 }
 
 /// The first items of a tuple.
@@ -42,19 +59,9 @@ fn object(function: Option<Id>, tuple: Id) -> Value {
     Value::Object(Box::new(Object { function, arguments: Some(tuple), ..Object::default() }))
 }
 
-/// A tensor of a kind that is not read.
-fn unread(at: usize, function: Id, tuple: Id) -> Value {
-    let (function, arguments) = (Some(function), Some(tuple));
-    Value::Tensor(Box::new(Rebuilt { at, function, arguments, view: None }))
-}
-
 /// The result of a function of this module and name, which is no subclass of a tensor.
-fn known(
-    (pickle, at): (&mut Pickle, usize),
-    function: Id,
-    (module, name): (&str, &str),
-    tuple: Id,
-) -> Parsed<Outcome> {
+fn known(pickle: &mut Pickle, call: Call, module: &str, name: &str) -> Parsed<Outcome> {
+    let Call { at, function, tuple } = call;
     let arguments = first_of(pickle, tuple);
     let first = arguments.first().copied();
     let letters = first.and_then(|id| match pickle.value(id) {
@@ -63,7 +70,7 @@ fn known(
     });
     Ok(Outcome::New(match (module, name, first) {
         (REBUILDERS, "_rebuild_tensor" | "_rebuild_tensor_v2" | "_rebuild_tensor_v3", _) => {
-            let view = view((pickle, at), name == "_rebuild_tensor_v3", &arguments)?;
+            let view = view(pickle, at, name == "_rebuild_tensor_v3", &arguments)?;
             let (function, arguments) = (Some(function), Some(tuple));
             Value::Tensor(Box::new(Rebuilt { at, function, arguments, view: Some(view) }))
         }
@@ -95,15 +102,13 @@ fn known(
         {
             return Ok(Outcome::Same(first));
         }
-        (REBUILDERS | "torch._tensor", other, _) if other.starts_with("_rebuild_") => {
-            unread(at, function, tuple)
-        }
-        ("torch.storage", "_load_from_bytes", _) => unread(at, function, tuple),
-        ("collections", "OrderedDict", Some(first)) => Value::Map(entries((pickle, at), first)?),
+        (REBUILDERS | "torch._tensor", other, _) if other.starts_with("_rebuild_") => call.unread(),
+        ("torch.storage", "_load_from_bytes", _) => call.unread(),
+        ("collections", "OrderedDict", Some(first)) => Value::Map(entries(pickle, at, first)?),
         ("collections", "OrderedDict" | "defaultdict" | "Counter", _) => Value::Map(Vec::new()),
         // A function that takes a storage makes a tensor of it.
         _ if arguments.iter().any(|id| matches!(pickle.value(*id), Value::Storage(_))) => {
-            unread(at, function, tuple)
+            call.unread()
         }
         _ => object(Some(function), tuple),
     }))
@@ -111,33 +116,31 @@ fn known(
 
 /// A tensor of a subclass, or with attributes: another function rebuilds it from arguments of its own, and its state
 /// has the attributes.
-fn subclass(
-    (pickle, at): (&mut Pickle, usize),
-    function: Id,
-    (tuple, arguments): (Id, &[Id]),
-) -> Parsed<Outcome> {
-    let [inner, _, inner_tuple, others @ ..] = arguments else {
-        return Ok(Outcome::New(unread(at, function, tuple)));
+fn subclass(pickle: &mut Pickle, call: Call) -> Parsed<Outcome> {
+    let arguments = first_of(pickle, call.tuple);
+    let &[function, _, tuple, ref others @ ..] = arguments.as_slice() else {
+        return Ok(Outcome::New(call.unread()));
     };
-    let names = pickle.names(*inner);
+    let inner = Call { at: call.at, function, tuple };
+    let names = pickle.names(function);
     let names = names.map(|(module, name)| (module.into_owned(), name.into_owned()));
     let outcome = match &names {
         Some((module, name)) if !name.starts_with("_rebuild_from_type") => {
-            known((pickle, at), *inner, (module, name), *inner_tuple)?
+            known(pickle, inner, module, name)?
         }
-        _ => Outcome::New(unread(at, function, tuple)),
+        _ => Outcome::New(call.unread()),
     };
     let id = match outcome {
         Outcome::Same(id) => id,
-        Outcome::New(tensor @ Value::Tensor(_)) => pickle.push(tensor, at)?,
-        Outcome::New(_) => pickle.push(unread(at, *inner, *inner_tuple), at)?,
+        Outcome::New(tensor @ Value::Tensor(_)) => pickle.push(tensor, call.at)?,
+        Outcome::New(_) => pickle.push(inner.unread(), call.at)?,
     };
     pickle.states.extend(others.first().map(|state| (id, *state)));
     Ok(Outcome::Same(id))
 }
 
 /// The entries of a list of pairs.
-fn entries((pickle, at): (&mut Pickle, usize), id: Id) -> Parsed<Vec<(Id, Id)>> {
+fn entries(pickle: &mut Pickle, at: usize, id: Id) -> Parsed<Vec<(Id, Id)>> {
     let count = pickle.items(id).unwrap_or_default().len();
     pickle.copied = pickle.copied.saturating_add(count);
     if VALUE_COUNT_MAX < pickle.copied {
@@ -151,7 +154,7 @@ fn entries((pickle, at): (&mut Pickle, usize), id: Id) -> Parsed<Vec<(Id, Id)>> 
 }
 
 /// A tensor: storage, offset, shape, strides, and what depends on the version of the function.
-fn view((pickle, at): (&Pickle, usize), is_third: bool, arguments: &[Id]) -> Parsed<View> {
+fn view(pickle: &Pickle, at: usize, is_third: bool, arguments: &[Id]) -> Parsed<View> {
     let fault = || broken(&rule::TENSOR, at, arguments.len(), 4);
     let [storage, offset, shape, strides, others @ ..] = arguments else { return Err(fault()) };
     let Value::Storage(storage) = pickle.value(*storage) else { return Err(fault()) };
@@ -182,7 +185,7 @@ fn view((pickle, at): (&Pickle, usize), is_third: bool, arguments: &[Id]) -> Par
 }
 
 /// The storage of a persistent id: `('storage', class, key, location, count)`.
-pub(super) fn storage((pickle, at): (&Pickle, usize), id: Id) -> Parsed<Value> {
+pub(super) fn storage(pickle: &Pickle, at: usize, id: Id) -> Parsed<Value> {
     let fault = || broken(&rule::STORAGE, at, 0, 0);
     let Some([word, class, key, _, count, others @ ..]) = pickle.items(id) else {
         return Err(fault());

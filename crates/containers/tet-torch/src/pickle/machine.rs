@@ -248,7 +248,7 @@ impl Machine {
             }
             b'Q' => {
                 let id = self.pop()?;
-                let value = calls::storage((&self.pickle, self.at), id)?;
+                let value = calls::storage(&self.pickle, self.at, id)?;
                 self.push(value)
             }
             b'o' => {
@@ -283,8 +283,8 @@ impl Machine {
         Ok(Value::Global { module, name })
     }
 
-    fn call(&mut self, function: Id, arguments: Id) -> Parsed<()> {
-        match calls::call((&mut self.pickle, self.at), function, arguments)? {
+    fn call(&mut self, function: Id, tuple: Id) -> Parsed<()> {
+        match (calls::Call { at: self.at, function, tuple }).outcome(&mut self.pickle)? {
             calls::Outcome::New(value) => self.push(value),
             calls::Outcome::Same(id) => self.push_id(id),
         }

@@ -177,8 +177,8 @@ impl Output {
         context: &mut Context<'_>,
     ) -> Result<Saved> {
         self.options.execution = how.clone();
-        let of = (&resolved.dataset, &resolved.slab);
-        let result = ResultCatalog::of_reduced(catalog, of, reduced, &self.options)?;
+        let Resolved { dataset, slab, .. } = resolved;
+        let result = ResultCatalog::of_reduced(catalog, dataset, slab, reduced, &self.options)?;
         self.write(catalog, &result, context)
     }
 
@@ -194,8 +194,8 @@ impl Output {
             let word = options.to.as_deref().and_then(Path::extension).unwrap_or_default();
             let notes = if let Some(encoding) = output::streamed(&word.to_string_lossy()) {
                 output::check_terminal(Some(encoding), context)?;
-                let form = (encoding, options.layout);
-                result.stream(form, &options.execution, context.streams.out.as_mut())?
+                let out = context.streams.out.as_mut();
+                result.stream(encoding, options.layout, &options.execution, out)?
             } else {
                 let name = options.to.as_deref().unwrap_or(&self.path);
                 piped::output(name, context, |path, _| Ok(result.write(path, options)?.notes))?

@@ -1,14 +1,11 @@
 //! Chunks that are copied to a new file as they are stored in `.tet` files.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use tet_file::StatisticsCheck;
-use tet_file::parts::{FilePart, FilePlan, PartChunk, Published, publish};
-use tet_file::write::{CodecChoice, WriteOptions};
-use tet_file::{HistoryRow, Metadata};
+use tet_file::parts::{FilePart, PartChunk};
 use tet_format::write::DatasetSpec;
-use tet_io::{Progress, Source};
+use tet_io::Source;
 use tet_query::{ChunkPlace, LazyArray};
 
 use crate::Result;
@@ -51,7 +48,7 @@ impl StoredChunks {
             let (linear, mut places) = ((first..end).collect::<Vec<_>>(), Vec::new());
             dataset.locate(&linear, &mut places)?;
             for (linear, place) in linear.into_iter().zip(&places) {
-                let Some(chunk) = chunk(lazy, (id, linear), place)? else { return Ok(false) };
+                let Some(chunk) = chunk(lazy, id, linear, place)? else { return Ok(false) };
                 let file = match of_objects.get(&place.object) {
                     Some(file) => *file,
                     None => {
@@ -77,28 +74,18 @@ impl StoredChunks {
         })
     }
 
-    /// Writes the new file. Chunks are compared with their digests, but for those that a server copies.
-    pub(super) fn publish(
-        self,
-        (specs, metadata): (Vec<DatasetSpec>, Metadata),
-        output: &Path,
-        (options, history): (&WriteOptions, &[HistoryRow]),
-        progress: &Progress,
-    ) -> Result<Published> {
-        let plan = FilePlan::of_datasets(specs, metadata, CodecChoice::Raw)?;
-        let parts: Vec<FilePart> = self
-            .0
-            .into_iter()
-            .map(|(source, chunks)| FilePart::of_chunks(source, chunks))
-            .collect();
-        Ok(publish(&plan, &parts, None, output, options, history, progress)?)
+    /// The parts of the new file. Chunks are compared with their digests when it is published, but for those that a
+    /// server copies.
+    pub(super) fn into_parts(self) -> Vec<FilePart> {
+        self.0.into_iter().map(|(source, chunks)| FilePart::of_chunks(source, chunks)).collect()
     }
 }
 
 /// A located chunk, if it is stored as in a `.tet` file, and has a digest.
 fn chunk(
     lazy: &LazyArray,
-    (dataset, linear): (usize, u64),
+    dataset: usize,
+    linear: u64,
     place: &ChunkPlace,
 ) -> Result<Option<PartChunk>> {
     let chunks = &lazy.dataset().chunks;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tet_file::metadata::{AttrValue, HistoryRow, Metadata};
+use tet_file::parts::{FilePlan, publish};
 use tet_file::write::{CodecChoice, WriteOptions, Writer, Written, ZeroExtents};
 use tet_format::write::{Align, DatasetSpec};
 use tet_format::{DType, Shape};
@@ -97,22 +98,21 @@ impl tet_container::Writer for Tet {
         if tet.keep_stored
             && let Some(stored) = StoredChunks::from_arrays(&arrays, &specs)?
         {
-            let about = (specs.clone(), metadata(conversion, &arrays, options)?);
+            let metadata = metadata(conversion, &arrays, options)?;
+            let plan = FilePlan::of_datasets(specs.clone(), metadata, CodecChoice::Raw)?;
+            let (parts, base) = (stored.into_parts(), None);
             let history = history(conversion, options);
             let progress = options.execution.progress.begin(stream::total_len(&arrays));
-            let published = stored.publish(about, output, (&how, history.as_slice()), &progress)?;
+            let history = history.as_slice();
+            let published = publish(&plan, &parts, base, output, &how, history, &progress)?;
             return Ok(output_of(published.written, specs));
         }
         let mut writer = Writer::create(output, specs.clone(), &how)?;
         let reading = options.execution.begin(stream::total_len(&arrays));
         for (id, (lazy, spec)) in arrays.iter().zip(&specs).enumerate() {
             writer.set_codec(codec_of(&spec.name, options)?)?;
-            chunks::write(
-                lazy,
-                (id, spec),
-                &mut writer,
-                (&reading, options.open.scratch.as_deref()),
-            )?;
+            let bands = chunks::bands(lazy, spec, &reading, options.open.scratch.as_deref())?;
+            chunks::write(bands, id, &mut writer, &reading.progress)?;
         }
         conversion.notes.extend(notes::unchecked(&arrays));
         catalog.check_unchanged()?;
@@ -179,19 +179,19 @@ fn spec(physical: &Physical, lazy: &LazyArray, options: &ConvertOptions) -> Resu
     let (outer, inner) = shape.split_at(shape.rank() - physical.inner);
     let size = physical.stored.size().unwrap_or(1);
     let size = inner.iter().copied().fold(size, u64::saturating_mul);
-    let mut chunk_shape = match chunks_of(lazy.dataset(), (outer, size), options)? {
+    let mut chunk_shape = match chunks_of(lazy.dataset(), outer, size, options)? {
         AskedChunks::Kept => chunk_shape::chosen(lazy.dataset(), outer, size, options),
         AskedChunks::Auto => chunking::auto(outer, size),
         AskedChunks::Shape(chunk_shape) => chunk_shape,
     };
     chunk_shape.extend(inner);
-    check_memory(&name, (&shape, &chunk_shape), physical.stored)?;
+    check_memory(&name, &shape, &chunk_shape, physical.stored)?;
     Ok(DatasetSpec { name, dtype: physical.stored, shape, chunk_shape: chunk_shape.into() })
 }
 
 /// Memory can hold a chunk.
-fn check_memory(name: &str, (shape, chunk): (&[u64], &[u64]), dtype: DType) -> Result<()> {
-    let extents = shape.iter().zip(chunk).map(|(&shape, &chunk)| shape.min(chunk));
+fn check_memory(name: &str, shape: &[u64], chunk_shape: &[u64], dtype: DType) -> Result<()> {
+    let extents = shape.iter().zip(chunk_shape).map(|(&extent, &chunk)| extent.min(chunk));
     let len = extents.fold(dtype.size().unwrap_or(1), u64::saturating_mul);
     let fits = usize::try_from(len).is_ok_and(|len| Vec::<u8>::new().try_reserve(len).is_ok());
     if fits { Ok(()) } else { Err(Error::Memory { dataset: name.to_owned() }) }

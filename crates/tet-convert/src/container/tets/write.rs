@@ -48,8 +48,8 @@ impl Writer for Tets {
             return write_at_url(conversion, output, options);
         }
         let publish = options.export();
-        let known = (Format::TETS, &[DOCUMENT][..]);
-        check_folder(conversion.catalog, output, publish.overwrite, known)?;
+        let (catalog, overwrite) = (conversion.catalog, publish.overwrite);
+        check_folder(catalog, output, overwrite, Format::TETS, &[DOCUMENT])?;
         let mut folder = FolderPublisher::begin(output, &publish.publish(conversion.catalog))?;
         // The name of the first part is always the same, so that the same input gives the same folder.
         let file = part_named(0);

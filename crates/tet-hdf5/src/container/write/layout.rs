@@ -118,7 +118,7 @@ pub(super) fn layout(
         || !cut.texts.is_none_or(is_whole);
     let (outer, inner) = shape.split_at(shape.rank().saturating_sub(cut.inner));
     let size = inner.iter().copied().fold(size, u64::saturating_mul);
-    let asked = chunks_of(lazy.dataset(), (outer, size), options)?;
+    let asked = chunks_of(lazy.dataset(), outer, size, options)?;
     let mut chunk_shape = match (asked, cut.texts) {
         (AskedChunks::Shape(chunk_shape), _) => chunk_shape,
         (_, _) if !is_chunked => Vec::new(),

@@ -151,8 +151,7 @@ impl Out<'_> {
                 let count = u64::try_from(block.value.len()).unwrap_or(0);
                 Ok(execution.progress.advance(count)?)
             })?;
-            let shapes = (&slab.counts()[..], &chunk_shape[..]);
-            let references = filled(texts, references, shapes, [0; 16])?;
+            let references = filled(texts, references, &slab.counts(), &chunk_shape, [0; 16])?;
             let start = self.len;
             self.write(references.as_flattened())?;
             match &mut dataset.layout {

@@ -48,7 +48,7 @@ pub(super) fn shapes(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Sh
         let why = "version 2 has no shards";
         return Err(Error::Unfit { dataset: name(), encoding: ENCODING, why });
     }
-    let asked = chunks_of(dataset, (shape, size), options)?;
+    let asked = chunks_of(dataset, shape, size, options)?;
     let (is_kept, is_auto) = (asked == AskedChunks::Kept, asked == AskedChunks::Auto);
     let given = match asked {
         AskedChunks::Shape(chunk) => Some(chunk),

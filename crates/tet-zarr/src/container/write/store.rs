@@ -37,8 +37,7 @@ pub(super) fn publish(
         Place::Folder(output) => output,
         Place::Zip(output) => return zipped(catalog, (output, format), options, write),
     };
-    let known = (Format::ZARR, &DOCUMENTS[..]);
-    file::check_folder(catalog, output, options.overwrite, known)?;
+    file::check_folder(catalog, output, options.overwrite, Format::ZARR, &DOCUMENTS)?;
     if is_url(output) {
         let publisher = UrlFolderPublisher::begin(output, &options.publish(catalog))?;
         let mut objects = Objects { format, publisher, documents: Vec::new() };

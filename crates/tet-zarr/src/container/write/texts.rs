@@ -60,8 +60,7 @@ impl TextArray<'_> {
             return Ok(None);
         }
         counts.add(&texts);
-        let shapes = (&slab.counts()[..], &chunk_shape[..]);
-        let texts = filled(self.dataset, texts, shapes, String::new())?;
+        let texts = filled(self.dataset, texts, &slab.counts(), chunk_shape, String::new())?;
         let unfit = || {
             let why = "a text of 4 GiB or longer, or a chunk of as many texts, has no place in it";
             Error::Unfit { dataset: self.dataset.name.clone(), encoding: ENCODING, why }

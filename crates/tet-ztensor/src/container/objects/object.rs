@@ -113,8 +113,8 @@ impl Reading {
     ) -> Result<Option<Chunks>> {
         let bits = part.element.map_or(8, |element| element.bits);
         if let Some(stored) = stored {
-            let seal = self.seal(part);
-            let bands = Bands::new((&object.shape, bits / 8), part.stored, stored, BANDS_MAX, seal);
+            let bands = Bands::new(&object.shape, bits / 8, part.stored, stored, BANDS_MAX);
+            let bands = bands.sealed(self.seal(part));
             return Ok(Some((bands.grid().clone(), Arc::new(bands))));
         }
         debug_assert_eq!(object.layout, ObjectLayout::Dense);

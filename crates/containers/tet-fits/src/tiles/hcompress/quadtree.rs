@@ -66,8 +66,8 @@ impl Quadrant<'_> {
         let mut codes = vec![Code { row: 0, column: 0, bits: code(bits)? }];
         for level in (1..levels(rows.max(columns))).rev() {
             let mut below = Vec::new();
-            let extents = (rows.div_ceil(1 << level), columns.div_ceil(1 << level));
-            expand(&codes, extents, &mut below);
+            let [rows, columns] = [rows, columns].map(|extent| extent.div_ceil(1 << level));
+            expand(&codes, rows, columns, &mut below);
             for node in below.iter_mut().rev() {
                 node.bits = code(bits)?;
             }
@@ -99,7 +99,7 @@ impl Quadrant<'_> {
 }
 
 /// The codes of the next level of blocks that are not zero, by row.
-fn expand(codes: &[Code], (rows, columns): (usize, usize), below: &mut Vec<Code>) {
+fn expand(codes: &[Code], rows: usize, columns: usize, below: &mut Vec<Code>) {
     for line in codes.chunk_by(|one, next| one.row == next.row) {
         for row in 0..2 {
             for code in line {

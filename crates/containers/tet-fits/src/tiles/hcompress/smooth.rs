@@ -1,6 +1,7 @@
 //! Smoothing: what was lost of differences is taken from the blocks around, so that edges of blocks are not seen.
 
 use std::num::Wrapping;
+use std::ops::RangeInclusive;
 
 use super::block::Block;
 use super::{Number, Table};
@@ -41,7 +42,7 @@ fn along(difference: Number, [before, here, after]: [Number; 3], change_max: Num
     let (first, second) = (here - before, after - here);
     let most = first.min(second).max(Wrapping(0)) << 2;
     let least = first.max(second).min(Wrapping(0)) << 2;
-    nearer(difference, 3, after - before, (least, most), change_max)
+    nearer(difference, 3, after - before, least..=most, change_max)
 }
 
 /// A difference along both axes that is nearer to that of the sums at the corners.
@@ -60,7 +61,7 @@ fn across(block: &Block, [[a, b], [c, d]]: [[Number; 2]; 2], change_max: Number)
     });
     let most = most.into_iter().min().unwrap_or_default() << 4;
     let least = least.into_iter().max().unwrap_or_default() << 4;
-    nearer(block.both, 6, d + a - b - c, (least, most), change_max)
+    nearer(block.both, 6, d + a - b - c, least..=most, change_max)
 }
 
 /// A value that is nearer to `wanted`, which has `bits` bits more and is kept in bounds. Where there is nothing
@@ -69,9 +70,10 @@ fn nearer(
     value: Number,
     bits: usize,
     wanted: Number,
-    (least, most): (Number, Number),
+    bounds: RangeInclusive<Number>,
     change_max: Number,
 ) -> Number {
+    let (least, most) = bounds.into_inner();
     if most <= least {
         return value;
     }
