@@ -24,7 +24,7 @@ struct Counts {
     tuples: usize,
 }
 
-const BOUNDS: Counts = Counts { types: 21, functions: 12, comments: 221, tuples: 258 };
+const BOUNDS: Counts = Counts { types: 21, functions: 12, comments: 221, tuples: 223 };
 
 /// Counts, and compares with the bounds.
 pub(super) fn check(files: &[PathBuf], findings: &mut Findings) -> Result<()> {

@@ -11,10 +11,11 @@ use crate::render::numbers::Numbers;
 impl Answer {
     /// The answer of a reduction.
     pub(crate) fn of_reduced(
-        (catalog, how): (&Catalog, &Execution),
+        catalog: &Catalog,
         resolved: &Resolved,
         reduced: Reduced,
         nan: NanPolicy,
+        how: &Execution,
     ) -> Answer {
         let dataset = &resolved.dataset;
         let labels = AxisLabels::new(catalog, resolved, how);
