@@ -13,7 +13,8 @@ use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOptions};
 
 use super::chunks::LastPipelines;
-use super::{DOCUMENTS, elements, hierarchy, of_file};
+use super::elements::Stored;
+use super::{DOCUMENTS, hierarchy, of_file};
 use tet_container::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
 use tet_container::model::axes::dim_names;
 use tet_container::read::opened::Opened;
@@ -85,7 +86,7 @@ fn dataset(
     let name = name_of(path, &array.path);
     let names = array.dimension_names.as_deref().unwrap_or_default();
     let dims = if names.len() == array.shape.rank() { dim_names(names) } else { Vec::new() };
-    let (whole, parts) = elements::read(source, hierarchy, array, last, (name, dims));
+    let (whole, parts) = Stored { source, hierarchy, array, last, dims }.read(name);
     (Dataset { attrs: attrs(array, array.element.dtype()), ..whole }, parts)
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::{ArrayMeta, ChunkFinder, ObjectId, ObjectName, ShardLevel, ZarrCodec, ZarrOrder, rule};
 use serde_json::Value;
 use tet_codec::{ConfigValue, Decode, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
-use tet_format::{DType, ForeignFault, ForeignRule, Shape};
+use tet_format::{DType, ForeignFault, ForeignRule, Grid, Shape};
 use tet_io::Compared;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, StoredCompression};
 
@@ -307,7 +307,8 @@ fn shard(
     }
     let fill = FillValue::padded(&fill, size).ok_or("its fill value has no bytes")?;
     let pipeline = Pipeline::new(stages, layout);
-    Ok(ShardStage::new(level, (extents, &chunk), size, (pipeline, fill)))
+    let grid = Grid::new(extents.clone(), chunk);
+    Ok(grid.and_then(|grid| ShardStage::new(level, grid, size, pipeline, fill)))
 }
 
 /// What undoes a codec between bytes; `None` where there is nothing to undo.
