@@ -46,24 +46,32 @@ impl OpenFile {
     }
 }
 
+/// Which digests are compared, and when statistics are used.
+#[derive(FromPyObject)]
+struct Checks {
+    #[pyo3(item(0))]
+    digests: String,
+    #[pyo3(item(1))]
+    statistics: String,
+}
+
 #[pymethods]
 impl OpenFile {
-    /// Opens a file by its content; `checks` are which digests are compared and when statistics are used.
+    /// Opens a file by its content.
     #[new]
     #[pyo3(signature = (path, io, checks, decoded, memory=None, threads=None))]
     fn new(
         py: Python<'_>,
         path: Input,
         io: &str,
-        checks: (&str, &str),
+        checks: Checks,
         decoded: bool,
         memory: Option<Memory>,
         threads: Option<Threads>,
     ) -> PyResult<OpenFile> {
         let bounds = Bounds::new(memory, threads);
-        let (digests, stats) = checks;
-        let mut how = bounds.execution(options::digests(digests)?);
-        how.statistics = options::statistics(stats)?;
+        let mut how = bounds.execution(options::digests(&checks.digests)?);
+        how.statistics = options::statistics(&checks.statistics)?;
         let mut options = bounds.open(options::io(io)?);
         let opened = attended(py, |progress| {
             options.progress = progress;
