@@ -215,7 +215,7 @@ fn sparse(layout: Layout, stored: Stored) -> Vec<Tensor> {
     for (dtype, width) in [("uint32", 4), ("float64", 8), ("bool", 1)] {
         let values = if dtype == "bool" { vec![1, 1, 0] } else { bytes(width, 3 * width) };
         for format in ["csr", "coo"] {
-            out.push(sparse_one(layout, stored, (dtype, width), format, &values));
+            out.push(sparse_one(layout, stored, dtype, format, &values));
         }
     }
     out
@@ -225,13 +225,8 @@ const INDPTR: [u64; 4] = [0, 2, 2, 3];
 const INDICES: [u64; 3] = [0, 3, 1];
 const COORDS: [u64; 6] = [0, 0, 0, 3, 2, 1];
 
-fn sparse_one(
-    layout: Layout,
-    stored: Stored,
-    (dtype, width): (&str, usize),
-    format: &str,
-    values: &[u8],
-) -> Tensor {
+fn sparse_one(layout: Layout, stored: Stored, dtype: &str, format: &str, values: &[u8]) -> Tensor {
+    let width = values.len() / 3;
     let words =
         |numbers: &[u64]| numbers.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<_>>();
     let records = COORDS.chunks(2).zip(values.chunks(width));
