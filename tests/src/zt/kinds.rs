@@ -1,7 +1,7 @@
 //! Sound files of every kind that `docs/spec/ztensor.md` names.
 
 use super::cbor::{array, entry, head, head_of, odd_items, text, uint, uints};
-use super::{Place, Seal, Tensor};
+use super::{BlobPlace, Seal, Tensor};
 use crate::frame;
 
 /// The types, and the bytes of an element.
@@ -157,9 +157,9 @@ fn ties() -> Vec<Tensor> {
     let first = Tensor::new("first", "float32", &[4, 4], bytes(1, 64));
     vec![
         first.clone(),
-        Tensor::new("tied", "int8", &[64], vec![0; 64]).at(Place::Of(0)),
-        Tensor::new("far", "bool", &[3], vec![1, 0, 1]).at(Place::Next(512)),
-        Tensor::new("page", "uint32", &[2], bytes(2, 8)).at(Place::Next(1024)),
+        Tensor::new("tied", "int8", &[64], vec![0; 64]).at(BlobPlace::Of(0)),
+        Tensor::new("far", "bool", &[3], vec![1, 0, 1]).at(BlobPlace::Next(512)),
+        Tensor::new("page", "uint32", &[2], bytes(2, 8)).at(BlobPlace::Next(1024)),
         Tensor::new("two bools", "bool", &[2], vec![2, 255]),
     ]
 }

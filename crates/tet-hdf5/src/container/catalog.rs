@@ -183,7 +183,7 @@ fn value_fault(file: &Hdf5File, attribute: &StoredAttribute) -> crate::Result<Fo
     }
 }
 
-/// What a file has.
+/// The catalog of a file, and the names that it lacks.
 pub(super) struct Listed {
     pub(super) catalog: Catalog,
     /// On datasets that have several names.
@@ -225,7 +225,7 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Listed {
                 continue;
             }
         };
-        let dims = axes.of(labeled);
+        let dims = axes.axis_names(labeled);
         let others = others.get(&labeled.address).filter(|_| labeled.fault.is_none());
         let others = others.into_iter().copied().flatten();
         for (name, is_first) in

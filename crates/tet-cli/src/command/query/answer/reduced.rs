@@ -106,7 +106,7 @@ fn extras(reduced: &Reduced, resolved: &Resolved, labels: &AxisLabels<'_>) -> Ex
             let shown = |&axis: &usize| {
                 let name = resolved.dataset.dims.get(axis).cloned();
                 let name = name.unwrap_or_else(|| format!("axis {axis}"));
-                ShownAxis { name, labels: labels.of(axis) }
+                ShownAxis { name, labels: labels.texts(axis) }
             };
             let shown = reduced.axes.iter().map(shown).collect();
             let places = Places { cells: cells.clone(), shown };
