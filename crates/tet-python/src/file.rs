@@ -105,7 +105,7 @@ impl OpenFile {
         self.state.is_closed()
     }
 
-    /// What the file is.
+    /// The name of its format.
     #[getter]
     fn format(&self) -> PyResult<&'static str> {
         Ok(self.state.get()?.opened.format.name())
@@ -154,7 +154,7 @@ impl OpenFile {
         Ok(warnings.chain(open.opened.left_out().map(ToString::to_string)).collect())
     }
 
-    /// What is odd about the file, wrong with a part of it, or not listed.
+    /// The findings of opening the file, and the notes on what is not listed.
     fn findings(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;
         let findings = open.opened.findings.iter().map(ToString::to_string);

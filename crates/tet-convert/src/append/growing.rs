@@ -55,7 +55,7 @@ pub struct AxisAppend<'a> {
 pub(crate) struct Growing<'c> {
     pub(crate) dataset: &'c Dataset,
     pub(crate) axis: usize,
-    /// What each input has of it.
+    /// The dataset of its name in each input.
     pub(crate) parts: Vec<(&'c Path, &'c Dataset)>,
 }
 

@@ -68,7 +68,7 @@ pub(super) fn begin(
     };
     let mut report = EditReport::default();
     let mut grows = GrowingAxis { name: asked.axis.to_owned(), ..GrowingAxis::default() };
-    // What cannot grow is no beginning.
+    // An input whose datasets cannot grow begins no folder.
     for it in growing(first, of_folder, &others)? {
         let (dataset, axis, from) = (it.dataset.name.clone(), it.axis, 0);
         let to = extent(it.dataset, axis).saturating_add(it.by());
@@ -95,7 +95,7 @@ pub(super) fn begin(
     };
     match converted {
         Ok(converted) => {
-            // What the folder does not hold of the files is said.
+            // The notes say which parts of the files the folder does not have.
             report.notes = converted.notes;
             report.file_len = Some(converted.output_len);
             Ok(report)
@@ -299,7 +299,7 @@ impl Attempt<'_> {
             match publisher.commit() {
                 // Another process is replacing it right now.
                 Err(error) if is_of(&error, ErrorKind::WouldBlock) => thread::sleep(PAUSE),
-                // What was appended since names the part, or follows this manifest.
+                // A manifest of a later append names the part, or follows this one.
                 Err(tet_io::Error::Unsure { .. }) if self.follows(text, file) => return Ok(()),
                 outcome => return Ok(outcome?),
             }

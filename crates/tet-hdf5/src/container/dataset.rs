@@ -19,7 +19,7 @@ use tet_container::model::dtype::untyped_advice;
 use tet_container::read::pieces::{Pieces, StoredElements};
 use tet_container::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
-/// What the name of the part ends with that has the bytes of texts.
+/// The last word of the name of the part that has the bytes of texts.
 const BYTES: &str = "bytes";
 /// The type of the characters of texts of NetCDF.
 const CHAR: &str = "char";

@@ -33,7 +33,7 @@ use tet_container::write::{file, netcdf, stream};
 use tet_container::{Capabilities, Output};
 use tet_container::{Error, Note, Result};
 
-/// What the formats are called in messages.
+/// The names of the formats in messages.
 const HDF5: &str = "HDF5";
 const NETCDF4: &str = "NetCDF-4";
 /// The type of text in NetCDF classic files.
@@ -178,7 +178,7 @@ fn view(dataset: &Dataset, flavor: Flavor) -> Result<(View, Option<Note>)> {
     Ok((View { dataset: stored, dtype, datatype, inner: usize::from(is_pair) }, note))
 }
 
-/// What the format cannot hold.
+/// The error for a dataset that the format cannot store.
 fn unfit(fault: DraftFault, flavor: Flavor) -> Error {
     let encoding = flavor.encoding();
     match fault {

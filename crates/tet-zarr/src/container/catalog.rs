@@ -28,7 +28,7 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
     let mut findings = ForeignFindings::new(&options);
     let catalog = catalog(path, &source, &opened);
     for it in opened.findings() {
-        // What concerns no dataset of the catalog concerns the file.
+        // A finding about no dataset of the catalog is about the file.
         let dataset = it.path.as_deref().map(|node| name_of(path, node));
         let is_loss = it.fault.rule.severity == Severity::Error;
         let dataset = dataset.filter(|name| !is_loss || catalog.only_named(name).is_some());
@@ -141,7 +141,7 @@ fn times(path: &Path, array: &ArrayMeta) -> Option<Note> {
     Some(Note::Times { dataset: name_of(path, &array.path), units })
 }
 
-/// What integers that are times count, as CF names it.
+/// The units of integers that are times, as the attribute `units` of CF has them.
 fn units(element: &ZarrElement) -> Option<String> {
     let ZarrElement::Time { kind, unit, scale } = element else { return None };
     let unit = unit_name(unit);

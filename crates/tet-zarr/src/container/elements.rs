@@ -1,4 +1,4 @@
-//! What the elements of an array are here: numbers, texts, or structures whose fields are parts.
+//! The elements of an array as datasets: numbers, texts, or structures whose fields are parts.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tet_container::model::dtype::untyped_advice;
 use tet_container::read::slabs::{too_deep, unread};
 use tet_container::read::touched::Touched;
 
-/// What the name of the part ends with that has the bytes of texts.
+/// The last word of the name of the part that has the bytes of texts.
 const BYTES: &str = "bytes";
 
 /// An array in its hierarchy.

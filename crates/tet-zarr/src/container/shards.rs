@@ -11,7 +11,7 @@ use tet_format::{Grid, Shape};
 /// The name in messages.
 pub(super) const NAME: &str = "sharding_indexed";
 
-/// What a codec may add to each chunk inside, however short that is.
+/// The most bytes that a codec may add to each chunk inside, however short that is.
 const GROWTH: u64 = 64;
 
 /// Takes a shard apart.

@@ -40,7 +40,7 @@ use tet_container::write::texts::outline;
 use tet_container::write::write_option::WriteOption;
 use tet_container::{Capabilities, Output};
 
-/// What a hierarchy can hold.
+/// The capabilities of the writer of hierarchies.
 pub fn capabilities() -> Capabilities {
     tet_container::Writer::can(&Zarr)
 }

@@ -90,7 +90,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
     Ok(Opened { findings, regions: regions(&file), ..Opened::new(Format::ZTENSOR, catalog) })
 }
 
-/// What is wrong with the blob of a tensor without elements, of which nothing else will be read.
+/// The fault of the blob of a tensor without elements, which is read for this check alone.
 fn empty(
     file: &ZTensorFile,
     tensor: Tensor<'_>,

@@ -46,7 +46,7 @@ pub(super) fn datasets(
         return Vec::new();
     };
     let is_inline = keys(&tensor).contains(&INLINE_KEY) && dataset.attrs.contains_key(INLINE_KEY);
-    // What cannot be read now is an error when the tensor is read.
+    // A length that cannot be read now is an error when the tensor is read.
     let blob_len = file.sparse_len(tensor).ok().flatten();
     let element_size = dtype.size().unwrap_or(1);
     let shape = tensor.shape();

@@ -1,4 +1,4 @@
-//! What a file will have: objects and their attributes, before the elements are written.
+//! A file before its elements are written: objects and their attributes.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ pub(super) enum Elements {
     Absent,
 }
 
-/// What datasets are made of.
+/// The arrays, dimensions and options of which datasets are made.
 struct Parts<'p> {
     arrays: &'p [LazyArray],
     views: &'p [View],
@@ -263,7 +263,7 @@ impl Parts<'_> {
         if self.flavor == Flavor::NetCdf && attrs.get("CLASS").is_some_and(is_class)
             || self.is_scale(at)
         {
-            // What the file says of its scales.
+            // The file has its own attributes of scales.
             ["CLASS", "NAME"].iter().for_each(|key| drop(attrs.remove(*key)));
         }
         if !dataset.dims.is_empty() {

@@ -114,7 +114,7 @@ impl Out<'_> {
         self.write(&vec![0; len])
     }
 
-    /// What was written since `start`.
+    /// The bytes that were written since `start`; `None` where there are none.
     fn since(&self, start: u64) -> Option<Span> {
         Span::new(start, self.len.saturating_sub(start)).filter(|span| !span.is_empty())
     }

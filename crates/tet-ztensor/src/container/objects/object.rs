@@ -164,7 +164,7 @@ const fn zstd_rule(fault: &Refused) -> &'static ForeignRule {
     }
 }
 
-/// What keeps an object from being read.
+/// The error of the format as that of a dataset.
 fn of_error(dataset: &str, error: ReadError) -> tet_query::Error {
     let dataset = dataset.to_owned();
     match error {
