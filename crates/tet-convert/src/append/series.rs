@@ -155,7 +155,8 @@ pub(super) fn append(
     }
 }
 
-/// The same append of inputs that have nothing but what is asked for: all datasets of a folder that have the axis grow.
+/// The append without a choice of datasets, of inputs that have the chosen ones alone: all of a folder that have the
+/// axis grow.
 fn of_all<'a>(asked: &AxisAppend<'a>) -> AxisAppend<'a> {
     AxisAppend { datasets: &[], exclude: &[], ..*asked }
 }
