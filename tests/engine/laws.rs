@@ -60,11 +60,11 @@ impl World {
     }
 
     fn catalog(&self) -> Catalog {
-        of(self.kind, &self.shape, &self.chunk_shape, self.stored, self.elements())
+        catalog_of(self.kind, &self.shape, &self.chunk_shape, self.stored, self.elements())
     }
 }
 
-fn of(
+fn catalog_of(
     kind: Kind,
     shape: &[u64],
     chunk_shape: &[u64],
@@ -312,7 +312,7 @@ proptest! {
         let part = dataset.read(&slab, &ask::small()).unwrap();
         let counts = slab.counts();
         let elements = part.bytes().to_vec();
-        let again = of(world.kind, &counts, &world.chunk_shape, world.stored, elements);
+        let again = catalog_of(world.kind, &counts, &world.chunk_shape, world.stored, elements);
         let both = outer.iter().zip(&inner).map(|(outer, inner)| {
             let at = |nth: u64| outer.start + nth * outer.step;
             let step = outer.step * inner.step;

@@ -109,7 +109,7 @@ impl Metered {
                     let read = || drop(dataset.read(slab, how).unwrap());
                     assert_eq!(self.reads(dataset, read), runs, "{about}");
                     for reduction in &reductions() {
-                        count += self.check_reduction((dataset, slab), reduction, how, &about);
+                        count += self.check_reduction(dataset, slab, reduction, how, &about);
                     }
                 }
             }
@@ -119,7 +119,8 @@ impl Metered {
 
     fn check_reduction(
         &self,
-        (dataset, slab): (&Dataset, &Hyperslab),
+        dataset: &Dataset,
+        slab: &Hyperslab,
         reduction: &Reduction,
         how: &Execution,
         about: &str,
@@ -222,7 +223,7 @@ fn what_is_read_for_windows_are_the_runs_of_the_plan() {
                 let digests = DigestPolicy::Never;
                 let how = Execution { threads, digests, ..Execution::default() };
                 let about = format!("{} by windows along {axis}", dataset.name);
-                metered.check_reduction((dataset, &slab), &reduction, &how, &about);
+                metered.check_reduction(dataset, &slab, &reduction, &how, &about);
             }
         }
     }

@@ -25,10 +25,10 @@ impl World {
         let sheet = assemble::Dataset::new(name, tag, element_len, shape)
             .chunked(chunk_shape)
             .stored(stored);
-        World::of(sheet)
+        World::from_sheet(sheet)
     }
 
-    fn of(sheet: assemble::Dataset) -> World {
+    fn from_sheet(sheet: assemble::Dataset) -> World {
         let file = Sheet::new(std::slice::from_ref(&sheet)).assemble();
         World { sheet, catalog: ask::open_bytes(&file.bytes).unwrap() }
     }
@@ -264,7 +264,7 @@ fn every_reduction_of_odd_floats() {
                 element.copy_from_slice(odd[(at / 2 + number / 2) % odd.len()]);
             }
         }
-        let world = World::of(sheet);
+        let world = World::from_sheet(sheet);
         for slab in some_slabs(&shape, number) {
             for axes in axes_sets(2) {
                 world.check_reduce(&slab, &axes);

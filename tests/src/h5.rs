@@ -179,7 +179,7 @@ pub fn contiguous(at: u64, len: u64) -> Message {
 
 /// Chunks of layout version 4 with the bytes that the kind of index has, and its address.
 #[must_use]
-pub fn chunked(shape: &[u64], (flags, kind): (u8, u8), index: &[u8], at: u64) -> Message {
+pub fn chunked(shape: &[u64], flags: u8, kind: u8, index: &[u8], at: u64) -> Message {
     let rank = u8::try_from(shape.len() + 1).unwrap();
     let mut body = vec![4, 2, flags, rank, 8];
     body.extend(shape.iter().chain(&[1]).flat_map(|extent| extent.to_le_bytes()));
@@ -206,7 +206,7 @@ pub fn deflate() -> Message {
 
 /// A node of a B-tree of version 1: its type and level, and keys with children.
 #[must_use]
-pub fn node((kind, level): (u8, u8), entries: &[(Vec<u8>, u64)]) -> Vec<u8> {
+pub fn node(kind: u8, level: u8, entries: &[(Vec<u8>, u64)]) -> Vec<u8> {
     let mut bytes = [b"TREE", &[kind, level][..]].concat();
     bytes.extend(u16::try_from(entries.len()).unwrap().to_le_bytes());
     bytes.extend([0xFF; 16]);

@@ -158,14 +158,16 @@ fn serve(stream: &TcpStream, shared: &Shared) -> Option<()> {
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
     let (range, if_match) = (headers.get("range").cloned(), headers.get("if-match").cloned());
+    let request = Request { path, range, if_match };
+    let path = &request.path;
     let number = {
         let mut log = shared.log.lock().unwrap();
-        log.push(Request { path: path.clone(), range: range.clone(), if_match: if_match.clone() });
+        log.push(request.clone());
         log.len() - 1
     };
     std::thread::sleep(shared.pace.latency);
-    let fault = (shared.faults)(number, &path);
-    let Some(bytes) = shared.files.get(&path) else { return plain(stream, 404, "") };
+    let fault = (shared.faults)(number, path);
+    let Some(bytes) = shared.files.get(path) else { return plain(stream, 404, "") };
     match fault {
         Some(Fault::Nothing) => return None,
         Some(Fault::Silence) => {
@@ -176,7 +178,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> Option<()> {
         Some(Fault::Redirect) => return plain(stream, 302, &format!("location: {path}\r\n")),
         _ => {}
     }
-    answer(stream, shared.pace, bytes, (fault, range, if_match))
+    answer(stream, shared.pace, bytes, fault, &request)
 }
 
 /// Answers with bytes of a file, as far as the fault lets it.
@@ -184,11 +186,13 @@ fn answer(
     stream: &TcpStream,
     pace: Pace,
     bytes: &[u8],
-    (fault, range, if_match): (Option<Fault>, Option<String>, Option<String>),
+    fault: Option<Fault>,
+    request: &Request,
 ) -> Option<()> {
+    let Request { range, if_match, .. } = request;
     let is_other = matches!(fault, Some(Fault::OtherEtag | Fault::OtherFile | Fault::WholeOther));
     let etag = if is_other { "\"b\"" } else { "\"a\"" };
-    if if_match.is_some_and(|asked| asked != etag) && fault != Some(Fault::OtherFile) {
+    if if_match.as_ref().is_some_and(|asked| asked != etag) && fault != Some(Fault::OtherFile) {
         return plain(stream, 412, "");
     }
     let len = bytes.len();

@@ -30,7 +30,7 @@ pub enum Seal {
 
 /// Where a blob lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum BlobPlace {
     /// At the next multiple of this.
     Next(usize),
     /// Where that of an earlier tensor lies.
@@ -45,7 +45,7 @@ pub struct Tensor {
     /// The stored bytes.
     pub blob: Vec<u8>,
     /// Where they go.
-    pub place: Place,
+    pub place: BlobPlace,
     /// Their checksum.
     pub seal: Seal,
     /// Whether the entry states how many fields it has.
@@ -60,7 +60,7 @@ impl Tensor {
         let tensor = Tensor {
             fields: Vec::new(),
             blob: elements,
-            place: Place::Next(64),
+            place: BlobPlace::Next(64),
             seal: Seal::None,
             counted: false,
         };
@@ -104,7 +104,7 @@ impl Tensor {
 
     /// This tensor at another offset.
     #[must_use]
-    pub fn at(self, place: Place) -> Self {
+    pub fn at(self, place: BlobPlace) -> Self {
         Tensor { place, ..self }
     }
 }
@@ -116,8 +116,8 @@ pub fn assemble(tensors: &[Tensor]) -> (Vec<u8>, usize) {
     let (mut entries, mut places) = (Vec::new(), Vec::<(usize, usize)>::new());
     for tensor in tensors {
         let (offset, len) = match tensor.place {
-            Place::Of(earlier) => places[earlier],
-            Place::Next(multiple) => {
+            BlobPlace::Of(earlier) => places[earlier],
+            BlobPlace::Next(multiple) => {
                 bytes.resize(bytes.len().next_multiple_of(multiple), 0);
                 let offset = bytes.len();
                 bytes.extend_from_slice(&tensor.blob);

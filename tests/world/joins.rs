@@ -35,11 +35,10 @@ impl Rng {
 }
 
 /// Writes an array of a Zarr 2 hierarchy in one chunk.
-fn array(folder: &Path, dtype: (&str, &[u8]), dims: &[(&str, u64)], attrs: &[(&str, &str)]) {
+fn array(folder: &Path, dtype: &str, bytes: &[u8], dims: &[(&str, u64)], attrs: &[(&str, &str)]) {
     fs::create_dir_all(folder).unwrap();
     let shape: Vec<u64> = dims.iter().map(|(_, extent)| *extent).collect();
     let chunk: Vec<u64> = shape.iter().map(|extent| (*extent).max(1)).collect();
-    let (dtype, bytes) = dtype;
     let document = format!(
         r#"{{"zarr_format":2,"shape":{shape:?},"chunks":{chunk:?},"dtype":"{dtype}","compressor":null,"fill_value":null,"order":"C","filters":null}}"#
     );
@@ -104,11 +103,11 @@ fn whole(folder: &Path, rng: &mut Rng) -> (PathBuf, u64) {
         (0..u32::try_from(count).unwrap()).flat_map(|at| f64::from(at).to_le_bytes()).collect()
     };
     let days = [("units", "\"days since 2000-01-01\""), ("bounds", "\"time_bnds\"")];
-    array(&root.join("time"), ("<f8", &doubles(steps)), &[("time", steps)], &days);
+    array(&root.join("time"), "<f8", &doubles(steps), &[("time", steps)], &days);
     let bounds = [("time", steps), ("nv", 2)];
-    array(&root.join("time_bnds"), ("<f8", &doubles(2 * steps)), &bounds, &[]);
-    array(&root.join("lat"), ("<f8", &doubles(lat)), &[("lat", lat)], &[("units", "\"degrees\"")]);
-    array(&root.join("height"), ("<f8", &doubles(1)), &[], &[("units", "\"m\"")]);
+    array(&root.join("time_bnds"), "<f8", &doubles(2 * steps), &bounds, &[]);
+    array(&root.join("lat"), "<f8", &doubles(lat), &[("lat", lat)], &[("units", "\"degrees\"")]);
+    array(&root.join("height"), "<f8", &doubles(1), &[], &[("units", "\"m\"")]);
     for name in ["a", "b", "c"].iter().take(usize::try_from(1 + rng.below(3)).unwrap()) {
         let (dtype, size) = rng.pick(&[("<f4", 4), ("<f8", 8), ("<i2", 2), ("<i4", 4), ("|i1", 1)]);
         let dims = [("time", steps), ("lat", lat)];
@@ -118,7 +117,7 @@ fn whole(folder: &Path, rng: &mut Rng) -> (PathBuf, u64) {
         let attrs = attrs_of(rng, dtype.contains('f'));
         let attrs: Vec<(&str, &str)> =
             attrs.iter().map(|(key, json)| (key.as_str(), json.as_str())).collect();
-        array(&root.join(name), (dtype, &bytes), &dims, &attrs);
+        array(&root.join(name), dtype, &bytes, &dims, &attrs);
     }
     (root, steps)
 }

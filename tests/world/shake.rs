@@ -273,7 +273,8 @@ impl Trial<'_> {
 /// Shakes one command by all attacks in all ways; adds to the verdicts of each attack.
 fn shake(
     files: &Files,
-    (io, line): (Io, &'static str),
+    io: Io,
+    line: &'static str,
     dice: &mut Dice,
     verdicts: &mut [Vec<Verdict>; 6],
 ) -> Result<(), String> {
@@ -301,8 +302,8 @@ fn a_file_that_changes_while_it_is_read_gives_no_wrong_answer() {
         std::env::var("SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(SEED_DEFAULT);
     let (files, mut dice) = (Files::new(), Dice::new(seed));
     let mut verdicts: [Vec<Verdict>; 6] = Default::default();
-    for command in COMMANDS {
-        let outcome = shake(&files, command, &mut dice, &mut verdicts);
+    for (io, line) in COMMANDS {
+        let outcome = shake(&files, io, line, &mut dice, &mut verdicts);
         outcome.unwrap_or_else(|fault| panic!("SEED={seed}: {fault}"));
     }
     let count = |of: &[Verdict], verdict| of.iter().filter(|&&it| it == verdict).count();

@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use crate::run;
 
-/// What to measure.
+/// The workloads to measure.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// One group of workloads, such as R1, `micro` for criterion's, `peers`, `weights`, `messages`, `arrays`,

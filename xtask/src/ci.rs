@@ -11,7 +11,7 @@ use crate::{docs, package, run, tidy};
 const FEATURES: [(&str, [&str; 2]); 2] =
     [("tet-query", ["mmap", "zstd"]), ("tet-document", ["json", "toml"])];
 
-/// What to run.
+/// The steps to run.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Only the steps whose name contains this

@@ -26,7 +26,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::run;
 use scene::{Onto, Scene};
 
-/// What to run.
+/// The commands to run.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Only the commands whose name contains this

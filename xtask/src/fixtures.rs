@@ -1,6 +1,6 @@
 //! Seeded `.tet` files: a family of small ones for tests, large ones for benchmarks.
 //!
-//! The same seed gives the same bytes on every machine.
+//! A seed gives the same bytes on every machine.
 
 use std::path::{Path, PathBuf};
 use tet_io::Progress;
@@ -14,7 +14,7 @@ use tet_io::publish::{Overwrite, Sync};
 
 use crate::run;
 
-/// What to make.
+/// The files to make.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Make the large files for benchmarks instead (about 4 GiB)

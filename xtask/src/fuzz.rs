@@ -63,7 +63,7 @@ const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 /// Bounds of a single execution; beyond them it counts as a failure.
 const BOUNDS: [&str; 3] = ["-rss_limit_mb=512", "-timeout=10", "-max_len=8192"];
 
-/// What to run.
+/// The targets to run, and how long.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Only these targets

@@ -29,7 +29,7 @@ use anyhow::{Result, ensure};
 
 use crate::run;
 
-/// What to check.
+/// The files and programs to check.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The container whose programs are asked

@@ -19,7 +19,7 @@ const KEPT_PATH: &str = "tests/data/oracle/cases.jsonl";
 /// The kept cases stay a file one can look at.
 const KEPT_LEN_MAX: u64 = 2 << 20;
 
-/// What to ask.
+/// The documents to ask.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// How many documents

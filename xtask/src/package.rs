@@ -24,7 +24,7 @@ pub(crate) fn missing() -> Option<String> {
     }
 }
 
-/// What to test.
+/// The parts of the package to test.
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct Options {
     /// The module for PyTorch, whose packages are 3 GB

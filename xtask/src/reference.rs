@@ -14,16 +14,16 @@ const S3S_FS: &str = "0.14.1";
 /// It is built without the features that need C libraries; those read other formats.
 pub(crate) fn tetration() -> Result<PathBuf> {
     let features = ["--no-default-features", "--features", "tetration-cli"];
-    installed(("tetration", TETRATION), "tet", &features)
+    installed("tetration", TETRATION, "tet", &features)
 }
 
 /// A server of objects, which compares the signatures of requests.
 pub(crate) fn s3s_fs() -> Result<PathBuf> {
-    installed(("s3s-fs", S3S_FS), "s3s-fs", &["--features", "binary"])
+    installed("s3s-fs", S3S_FS, "s3s-fs", &["--features", "binary"])
 }
 
 /// A program of a crate, installed when it is not there or of another version.
-fn installed((name, number): (&str, &str), program: &str, features: &[&str]) -> Result<PathBuf> {
+fn installed(name: &str, number: &str, program: &str, features: &[&str]) -> Result<PathBuf> {
     let folder = run::target().join("interop");
     let program = folder.join("bin").join(program);
     let version = program

@@ -47,7 +47,7 @@ enum Secret {
     Wrong,
 }
 
-/// What is done.
+/// The checks to run.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Compare times with those of other programs instead, through a proxy that delays answers

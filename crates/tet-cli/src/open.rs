@@ -60,11 +60,12 @@ pub(crate) fn decode(mut opened: Opened, meaning: MeaningArgs) -> Opened {
 /// The file is missing, damaged, or of a format this build does not read.
 pub(crate) fn open_with(
     path: &Path,
-    how: (IoName, Option<u64>),
+    io: IoName,
+    memory: Option<u64>,
     footer: FooterMode,
     context: &Context<'_>,
 ) -> Result<Opened> {
-    open_by(path, &options_with(how, footer), context)
+    open_by(path, &options_with(io, memory, footer), context)
 }
 
 /// Opens a file with these options.
@@ -82,10 +83,10 @@ fn open_by(path: &Path, options: &OpenOptions, context: &Context<'_>) -> Result<
 /// The options to open a file for reading values.
 pub(crate) fn options(args: &ReadArgs) -> OpenOptions {
     let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Required };
-    options_with((args.io, args.memory), footer)
+    options_with(args.io, args.memory, footer)
 }
 
-fn options_with((io, memory): (IoName, Option<u64>), footer: FooterMode) -> OpenOptions {
+fn options_with(io: IoName, memory: Option<u64>, footer: FooterMode) -> OpenOptions {
     let mut options = OpenOptions::default();
     options.footer = footer;
     options.memory_budget = memory.unwrap_or(options.memory_budget);

@@ -35,7 +35,7 @@ pub fn in_place(shape: &[u64], element_size: u64) -> Vec<u64> {
     within(shape, element_size, AUTO_LEN_MAX)
 }
 
-/// The same with a maximal number of decoded bytes.
+/// A chunk shape of at most `len_max` decoded bytes.
 pub fn within(shape: &[u64], element_size: u64, len_max: u64) -> Vec<u64> {
     slab(shape, (len_max / element_size.max(1)).max(1), |_, room| room)
 }

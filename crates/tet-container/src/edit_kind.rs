@@ -1,6 +1,6 @@
-//! What an edit changes, in words.
+//! Kinds of edits, and their names in messages.
 
-/// What an edit changes.
+/// The kind of an edit, by the part of a file that it changes.
 ///
 /// # Examples
 ///
@@ -51,7 +51,7 @@ impl EditKind {
         }
     }
 
-    /// What writes a new file in which this is changed, of any other: a command, in words.
+    /// The hint with the command that writes a changed copy of any file.
     #[must_use]
     pub const fn instead(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What an editor of a container brings: edits of a file that leave its payloads as they are stored.
+//! The editor of a container: edits of a file that leave its payloads as they are stored.
 
 use tet_io::{Output, Progress, Publish};
 use tet_query::{AttrText, Catalog, Execution};
@@ -65,7 +65,7 @@ pub enum FileEdit {
 }
 
 impl FileEdit {
-    /// What is changed.
+    /// The kind of the edit.
     #[must_use]
     pub const fn kind(&self) -> EditKind {
         match self {
@@ -79,7 +79,7 @@ impl FileEdit {
         }
     }
 
-    /// What is changed, in a line: `rename temp to temperature`.
+    /// The edit in a line: `rename temp to temperature`.
     #[must_use]
     pub fn describe(&self, catalog: &Catalog) -> String {
         let name = |at: &usize| catalog.datasets().get(*at).map_or("", |it| it.name.as_str());
@@ -169,7 +169,7 @@ pub struct RewriteOptions<'a> {
 
 /// Edits files of one container: what stays is copied as it is stored.
 pub trait Editor: Sync {
-    /// What it can change.
+    /// The kinds of edits that it supports.
     fn can(&self) -> &'static [EditKind];
 
     /// Whether a key with dots leads into an attribute that is an object: `a.b` is the member `b` of `a`.

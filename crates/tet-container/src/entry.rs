@@ -87,7 +87,7 @@ impl Entry {
         Some(Chunks { grid, chunks: Arc::new(slabs), dtype: Some(dtype) })
     }
 
-    /// The same of elements in blocks, which are float32 where they are decoded.
+    /// The chunks of elements in blocks, which are float32 where they are decoded.
     fn block_chunks(&self) -> Option<Chunks> {
         let unit = unit_of(&self.dtype_name)?;
         let grid = grid_of_units(&self.shape, unit)?;

@@ -38,7 +38,7 @@ pub enum Error {
     NotReadable {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its format.
         format: Format,
     },
     /// One of several files cannot be opened or read.
@@ -54,7 +54,7 @@ pub enum Error {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its format.
         format: Format,
         /// The rule, the place and the numbers.
         fault: ForeignFault,
@@ -83,19 +83,19 @@ pub enum Error {
     Incomplete {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its format.
         format: Format,
         /// The rule, the place and the numbers.
         fault: ForeignFault,
         /// The finding, in one line.
         what: String,
     },
-    /// The same in a line of a text.
+    /// The file breaks a rule of its format, in a line of a text.
     #[error("{} is {format}, {}, in line {line}", tet_io::shown(path), broken(fault))]
     Line {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its format.
         format: Format,
         /// The rule, the place and the numbers.
         fault: ForeignFault,
@@ -107,7 +107,7 @@ pub enum Error {
     NotVerifiable {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its format.
         format: Format,
     },
     /// A file that is not repaired, or not where it was asked for, and why.
@@ -121,7 +121,7 @@ pub enum Error {
     Array {
         /// Its name.
         array: String,
-        /// What is wrong with it.
+        /// Its fault.
         #[source]
         fault: NpyFault,
     },
@@ -132,7 +132,7 @@ pub enum Error {
         path: PathBuf,
         /// The member, if one is to blame.
         member: Option<String>,
-        /// What is wrong.
+        /// Its fault.
         #[source]
         fault: ZipFault,
     },
@@ -322,7 +322,7 @@ pub enum Error {
     NoSuchDType {
         /// The dataset.
         dataset: String,
-        /// What its elements are called.
+        /// The name of the type of its elements.
         dtype: String,
         /// The output's name.
         encoding: &'static str,
@@ -353,7 +353,7 @@ pub enum Error {
     OtherFolder {
         /// The folder.
         path: PathBuf,
-        /// What it would have to be.
+        /// The format that it would have to be of.
         format: Format,
     },
     /// The output's format cannot hold the dataset.
@@ -430,7 +430,7 @@ pub enum Error {
     PartOfBytes {
         /// The dataset.
         dataset: String,
-        /// What its dtype is called.
+        /// The name of its dtype.
         dtype: String,
     },
     /// Datasets cannot be paired by the names that were given.
@@ -492,7 +492,7 @@ pub enum Error {
     NoStack {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its format.
         format: Format,
     },
     /// Nothing is selected of a dataset, and so nothing is written.
@@ -528,7 +528,7 @@ pub enum Error {
     HasNames {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its format.
         format: Format,
     },
     /// Datasets that share a name cannot be one.
@@ -552,7 +552,7 @@ pub enum Error {
     NotWritable {
         /// The path.
         path: PathBuf,
-        /// What the suffix means.
+        /// The format of the suffix.
         format: Format,
         /// Whether such files are read.
         is_read: bool,
@@ -562,9 +562,9 @@ pub enum Error {
     NotEditable {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// Its format.
         format: Format,
-        /// What would be done.
+        /// The kind of the edit.
         kind: EditKind,
         /// The suffixes of files in which it can be done.
         suffixes: String,
@@ -572,7 +572,7 @@ pub enum Error {
     /// Files that are merged have different things of one name.
     #[error("{what} {name:?} is in {} and in {}: {detail}", tet_io::shown(&paths[0]), tet_io::shown(&paths[1]))]
     Merge {
-        /// What it is.
+        /// The kind of thing: a dataset, an axis or an attribute.
         what: &'static str,
         /// Its name.
         name: String,

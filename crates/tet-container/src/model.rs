@@ -1,4 +1,4 @@
-//! What the containers have in common: attributes, types that some lack, sparse tensors, notes.
+//! The model that all containers share: attributes, types that some lack, sparse tensors, notes.
 
 pub mod associated;
 pub mod attribute_types;

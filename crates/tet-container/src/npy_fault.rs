@@ -1,4 +1,4 @@
-//! What can be wrong with a `.npy` array.
+//! Faults of `.npy` arrays.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 /// A header of more bytes than this is refused; NumPy's own limit is lower.
 pub const HEADER_LEN_MAX: u32 = 1 << 16;
 
-/// What is wrong with a `.npy` array.
+/// A fault of a `.npy` array.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NpyFault {
@@ -31,7 +31,7 @@ pub enum NpyFault {
     /// The header is longer than any array needs.
     #[error("a .npy header of {found} bytes is refused (at most {HEADER_LEN_MAX})")]
     HeaderLen {
-        /// What the file has.
+        /// The length in the file, in bytes.
         found: u32,
     },
     /// A version 3.0 header is not UTF-8.
@@ -42,7 +42,7 @@ pub enum NpyFault {
     Malformed {
         /// Offset within the array's bytes.
         at: u64,
-        /// What was expected there.
+        /// The token that was expected there.
         wanted: &'static str,
     },
     /// The header lacks a key, doubles one, has another or a value of the wrong kind.
@@ -65,7 +65,7 @@ pub enum NpyFault {
     Dtype {
         /// NumPy's name.
         name: String,
-        /// What to do.
+        /// A hint how the array can be written instead.
         advice: &'static str,
         /// The array's shape.
         shape: Vec<u64>,

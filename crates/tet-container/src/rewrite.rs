@@ -24,7 +24,7 @@ pub struct Rewrite<'a> {
     pub dataset: usize,
     /// Its new elements and labels, of the type of the old ones; `None` where they stay.
     pub view: Option<&'a Dataset>,
-    /// What changes of how it is stored.
+    /// The changes of its storage; options that are `None` stay as they are.
     pub storage: Storage,
 }
 
@@ -39,7 +39,7 @@ pub struct Rewrite<'a> {
 pub struct Rewritten {
     /// Its length in bytes.
     pub file_len: u64,
-    /// What of the elements is stored differently.
+    /// Notes on elements that are stored differently.
     pub notes: Vec<Note>,
 }
 

@@ -1,4 +1,4 @@
-//! What a container and its writer bring.
+//! The traits of a container and its writer.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct Head<'a> {
 
 /// A kind of file that holds arrays.
 pub trait Container: Sync {
-    /// What it is called.
+    /// The format of such files.
     fn format(&self) -> Format;
 
     /// How names of such files end, without the dot; the usual one first.
@@ -138,12 +138,12 @@ pub trait Container: Sync {
         Err(Error::NoStack { path: path.to_path_buf(), format: self.format() })
     }
 
-    /// What writes such files; `None` where they are only read.
+    /// The writer of such files; `None` where they are only read.
     fn writer(&self) -> Option<&dyn Writer> {
         None
     }
 
-    /// What edits such files without changing their payloads; `None` where nothing does.
+    /// The editor of such files, which leaves payloads as they are; `None` where there is none.
     fn editor(&self) -> Option<&dyn Editor> {
         None
     }
@@ -165,10 +165,10 @@ pub struct Input<'a> {
 
 /// Writes the datasets of any catalog into a file of one kind.
 pub trait Writer: Sync {
-    /// What such a file can hold, and which options apply to it.
+    /// The contents that such a file can have, and the options that apply to it.
     fn can(&self) -> Capabilities;
 
-    /// What an output of this name holds, where files of several conventions have one writer.
+    /// The capabilities of an output of this name, where files of several conventions have one writer.
     fn can_as(&self, output: &Path) -> Capabilities {
         let _ = output;
         self.can()
@@ -206,7 +206,7 @@ pub trait Writer: Sync {
     ) -> Result<Output>;
 }
 
-/// What a file can hold, and which options apply to it. What a file cannot hold is left out with a note.
+/// The contents that a file can have, and the options that apply to it. All else is left out with a note.
 #[derive(Clone, Copy, Debug)]
 pub struct Capabilities {
     /// Whether it holds several arrays.
@@ -280,7 +280,7 @@ impl Capabilities {
     }
 }
 
-/// What was written.
+/// A written file.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// Bytes of the file, or of all files.

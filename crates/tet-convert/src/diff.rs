@@ -68,7 +68,7 @@ pub fn with_members<'d>(
     all
 }
 
-/// What is said of pairs of datasets whose values are compared decoded, where the attributes by which they are decoded
+/// The warning about pairs of datasets that are compared decoded, where the attributes by which they are decoded
 /// differ; `None` where those of all are the same.
 #[must_use]
 pub fn differing_decoding(pairs: &[[Dataset; 2]]) -> Option<String> {

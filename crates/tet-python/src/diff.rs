@@ -94,7 +94,7 @@ pub(crate) fn diff<'py>(
     dict.set_item("not_compared", unknown)?;
     let differing = files.both.iter().zip(&found).filter(|(_, found)| found.differs());
     let shown = differing.map(|([left, right], found)| {
-        let dict = shown(py, (catalogs[0], left), found)?;
+        let dict = shown(py, catalogs[0], left, found)?;
         let other = (left.name != right.name).then(|| key(catalogs[1], right));
         dict.set_item("other", other)?;
         Ok(dict)
@@ -152,7 +152,8 @@ fn stored<'py>(
 
 fn shown<'py>(
     py: Python<'py>,
-    (catalog, dataset): (&Catalog, &Dataset),
+    catalog: &Catalog,
+    dataset: &Dataset,
     found: &DatasetDiff,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);

@@ -46,24 +46,32 @@ impl OpenFile {
     }
 }
 
+/// Which digests are compared, and when statistics are used.
+#[derive(FromPyObject)]
+struct Checks {
+    #[pyo3(item(0))]
+    digests: String,
+    #[pyo3(item(1))]
+    statistics: String,
+}
+
 #[pymethods]
 impl OpenFile {
-    /// Opens a file by its content; `checks` are which digests are compared and when statistics are used.
+    /// Opens a file by its content.
     #[new]
     #[pyo3(signature = (path, io, checks, decoded, memory=None, threads=None))]
     fn new(
         py: Python<'_>,
         path: Input,
         io: &str,
-        checks: (&str, &str),
+        checks: Checks,
         decoded: bool,
         memory: Option<Memory>,
         threads: Option<Threads>,
     ) -> PyResult<OpenFile> {
         let bounds = Bounds::new(memory, threads);
-        let (digests, stats) = checks;
-        let mut how = bounds.execution(options::digests(digests)?);
-        how.statistics = options::statistics(stats)?;
+        let mut how = bounds.execution(options::digests(&checks.digests)?);
+        how.statistics = options::statistics(&checks.statistics)?;
         let mut options = bounds.open(options::io(io)?);
         let opened = attended(py, |progress| {
             options.progress = progress;
@@ -97,7 +105,7 @@ impl OpenFile {
         self.state.is_closed()
     }
 
-    /// What the file is.
+    /// The name of its format.
     #[getter]
     fn format(&self) -> PyResult<&'static str> {
         Ok(self.state.get()?.opened.format.name())
@@ -146,7 +154,7 @@ impl OpenFile {
         Ok(warnings.chain(open.opened.left_out().map(ToString::to_string)).collect())
     }
 
-    /// What is odd about the file, wrong with a part of it, or not listed.
+    /// The findings of opening the file, and the notes on what is not listed.
     fn findings(&self) -> PyResult<Vec<String>> {
         let open = self.state.get()?;
         let findings = open.opened.findings.iter().map(ToString::to_string);

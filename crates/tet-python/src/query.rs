@@ -86,7 +86,7 @@ pub(crate) fn query<'py>(
     Ok(dict)
 }
 
-/// What a document in JSON would read; no element is read.
+/// The plan of a document in JSON; no element is read.
 #[pyfunction]
 pub(crate) fn explain<'py>(
     py: Python<'py>,
@@ -163,7 +163,7 @@ fn compared(py: Python<'_>, alignment: &Alignment) -> PyResult<Vec<Py<PyAny>>> {
     alignment.axes.iter().map(pair).collect()
 }
 
-/// What reading all that is selected touches, before picks: chunks, their decoded bytes, and bytes of the file.
+/// The cost of reading the selection, before picks: chunks, their decoded bytes, and bytes of the file.
 #[pyfunction]
 pub(crate) fn touched(py: Python<'_>, selected: &Selected) -> PyResult<(u64, u64, u64)> {
     let held = selected.held()?;

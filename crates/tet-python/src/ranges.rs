@@ -31,7 +31,7 @@ pub(crate) fn open(object: &Py<PyAny>, name: &str) -> tet_io::Result<Source> {
     let refused = |error| Error::io(Operation::Open, name.as_ref(), error);
     let ranges = Python::attach(|py| {
         let version = stat(py, object)?;
-        PyRanges::new(py, object.clone_ref(py), (name, version), None)
+        PyRanges::new(py, object.clone_ref(py), name, version, None)
     });
     let file = PyFile::open(ranges.map_err(|error| refused(raised(error)))?)?;
     let now = file.version().map_err(refused)?;
@@ -59,7 +59,7 @@ pub(crate) fn open_at_once(
         // Bytes that are read as a whole are of one version. They tell it from others.
         let etag = etag.or_else(|| is_whole.then(|| digest(&head)));
         let version = FileVersion { len, etag, ..FileVersion::default() };
-        PyRanges::new(py, object, (name, version), Some(head))
+        PyRanges::new(py, object, name, version, Some(head))
     });
     let ranges =
         ranges.map_err(|error| Error::io(Operation::Open, name.as_ref(), raised(error)))?;
@@ -95,7 +95,8 @@ impl PyRanges {
     fn new(
         py: Python<'_>,
         object: Py<PyAny>,
-        (name, version): (&str, FileVersion),
+        name: &str,
+        version: FileVersion,
         head: Option<Vec<u8>>,
     ) -> PyResult<PyRanges> {
         let is_pinned = object.getattr(py, intern!(py, "is_pinned"))?.extract(py)?;

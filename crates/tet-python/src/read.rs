@@ -34,7 +34,7 @@ impl Selected {
         check_len(py, &held.open.how, len)?;
         let array = numpy::empty(py, &at_least_one(slab), memory_type)?;
         let mut memory = Memory::from_object(&array)?;
-        self.fill(py, (&dataset, &held.open.how), slab, &mut memory, progress)?;
+        self.fill(py, &dataset, slab, &mut memory, progress)?;
         drop(memory);
         if memory_type.is(seen_type) {
             return Ok(array);
@@ -46,19 +46,19 @@ impl Selected {
     fn fill(
         &self,
         py: Python<'_>,
-        (dataset, how): (&Dataset, &Execution),
+        dataset: &Dataset,
         slab: &Hyperslab,
         memory: &mut Memory,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let len = self.len(slab);
+        let (held, len) = (self.held()?, self.len(slab));
         let out = memory.bytes();
         if out.len() as u64 != len {
             let text = format!("out has {} bytes, and the selection {len}", out.len());
             return Err(PyValueError::new_err(text));
         }
         detached(py, &ProgressCallback::new(len, progress), |progress| {
-            let how = how.with_progress(progress.begin(len));
+            let how = held.open.how.with_progress(progress.begin(len));
             dataset.read_into(slab, &how, out)?;
             if dataset.dtype == Some(DType::Bool) {
                 out.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
@@ -136,5 +136,5 @@ pub(crate) fn read_into(
     }
     let mut memory = Memory::from_object(out)?;
     let dataset = held.readable()?;
-    selected.fill(py, (&dataset, &held.open.how), selected.slab(), &mut memory, progress)
+    selected.fill(py, &dataset, selected.slab(), &mut memory, progress)
 }

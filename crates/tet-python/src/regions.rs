@@ -171,15 +171,14 @@ impl Regions {
         py.detach(|| drop(writer));
     }
 
-    /// Writes the file: with the plan of the datasets of these numbers, or the edited copy where there is none. `how` is
-    /// whether a file is replaced, and whether statistics are written.
+    /// Writes the file: with the plan of the datasets of these numbers, or the edited copy where there is none.
     #[pyo3(signature = (plan, target, how, operation, progress=None))]
     fn publish<'py>(
         &self,
         py: Python<'py>,
         plan: Option<(&str, Vec<usize>)>,
         target: PathBuf,
-        how: (bool, bool),
+        how: FileOptions,
         operation: &str,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -194,7 +193,7 @@ impl Regions {
                     (FilePlan::from_json(text)?, part.select_datasets(&numbers))
                 }
             };
-            let mut options = options(how);
+            let mut options = how.write_options();
             let mut history = Vec::new();
             if let Some(base) = base {
                 let replaced = in_place(base.file().source());
@@ -211,7 +210,7 @@ impl Regions {
     }
 }
 
-/// Writes the file of a plan whose parts other processes wrote; `how` is that of `Regions.publish`.
+/// Writes the file of a plan whose parts other processes wrote.
 #[pyfunction]
 #[pyo3(signature = (plan, parts, target, how, progress=None))]
 pub(crate) fn publish_parts<'py>(
@@ -219,7 +218,7 @@ pub(crate) fn publish_parts<'py>(
     plan: &str,
     parts: Vec<PathBuf>,
     target: PathBuf,
-    how: (bool, bool),
+    how: FileOptions,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let done = detached(py, &ProgressCallback::long(progress), |progress| {
@@ -227,7 +226,7 @@ pub(crate) fn publish_parts<'py>(
         // Those of a server are opened at the same time.
         let depth = parts.first().map_or(1, |path| if is_url(path) { OPENED_AT_ONCE } else { 1 });
         let parts = at_once(parts.len(), depth, |nth| FilePart::open(&parts[nth], &plan))?;
-        let (options, history) = (options(how), [row("create", &target)]);
+        let (options, history) = (how.write_options(), [row("create", &target)]);
         let progress = progress.begin(decoded_len(&plan));
         publish(&plan, &parts, None, &target, &options, &history, &progress).map_err(Failure)
     })?;
@@ -272,10 +271,23 @@ fn codec_of(name: &str, level: Option<i32>) -> PyResult<CodecChoice> {
     }
 }
 
-/// Whether a file is replaced, and whether statistics are written, as the writer has it.
-fn options((overwrite, stats): (bool, bool)) -> WriteOptions {
-    let overwrite = if overwrite { Overwrite::Replace } else { Overwrite::Refuse };
-    WriteOptions { overwrite, statistics: statistics_choice(stats), ..WriteOptions::default() }
+/// How a file is written.
+#[derive(FromPyObject)]
+pub(crate) struct FileOptions {
+    /// Whether a file that exists is replaced.
+    #[pyo3(item(0))]
+    overwrite: bool,
+    /// Whether statistics are written.
+    #[pyo3(item(1))]
+    stats: bool,
+}
+
+impl FileOptions {
+    fn write_options(&self) -> WriteOptions {
+        let overwrite = if self.overwrite { Overwrite::Replace } else { Overwrite::Refuse };
+        let statistics = statistics_choice(self.stats);
+        WriteOptions { overwrite, statistics, ..WriteOptions::default() }
+    }
 }
 
 /// Row of the operation for the history of the file.

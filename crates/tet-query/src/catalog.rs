@@ -486,7 +486,7 @@ impl Catalog {
         let above = path.match_indices('/').filter_map(|(end, _)| path.get(..end)).chain(["/"]);
         let lost = above.filter_map(|group| self.only_named(group)).find(|it| !it.has_shape);
         let why = lost.and_then(|group| group.check_readable().err());
-        why.unwrap_or_else(|| names::missing((&self.datasets, &self.parts), name))
+        why.unwrap_or_else(|| names::missing(&self.datasets, &self.parts, name))
     }
 
     /// Whether [`Catalog::find`] knows this name, also where several have it.

@@ -33,7 +33,7 @@ use tet_container::{Format, Note, Result};
 pub(crate) use self::checked::stored_checksum;
 pub(crate) use self::framed::Framed;
 pub use self::objects::{ONE, Objects, TWO};
-pub(crate) use self::parts::{attrs as part_attrs, held};
+pub(crate) use self::parts::{SparsePart, attrs as part_attrs};
 pub(crate) use self::seal::of_blob as blob_seal;
 pub(crate) use self::sparse::HELD_COO;
 

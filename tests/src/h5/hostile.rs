@@ -45,24 +45,24 @@ fn dataset(shape: &[u64], max_shape: &[u64], layout: Message) -> Sheet {
 /// Shapes and chunks.
 fn grids(add: Add<'_>) {
     let data = slot(1) + 1024;
-    let single = chunked(&[1], (0, 1), &[], data);
+    let single = chunked(&[1], 0, 1, &[], data);
     add("2^40 chunks of an index of one", Some("H5-M5"), dataset(&[1 << 40], &[], single.clone()));
     add("one chunk of an index of one", None, dataset(&[1], &[], single).part(data, &[7]));
-    let implicit = |max: &[u64]| dataset(&[1 << 40, 1], max, chunked(&[1, 1], (0, 2), &[], data));
+    let implicit = |max: &[u64]| dataset(&[1 << 40, 1], max, chunked(&[1, 1], 0, 2, &[], data));
     add("chunks numbered along two axes without a bound", Some("H5-M5"), implicit(&[NONE, NONE]));
     add("chunks past the largest shape", Some("H5-M5"), implicit(&[1, 1]));
     add("2^40 chunks of no index", Some("H5-P1"), implicit(&[]));
     for (name, rule, count) in
         [("2^60 chunks, four of them listed", None, 4), ("2^60 chunks", Some("H5-I1"), 1 << 60)]
     {
-        let array = chunked(&[1], (0, 3), &[10], data);
+        let array = chunked(&[1], 0, 3, &[10], data);
         let head = fixed_array(count, data + 64);
         let list = sealed([b"FADB\0\0", &data.to_le_bytes()[..], &[0xFF; 32]].concat());
         let sheet = dataset(&[1 << 60], &[], array).part(data, &head).part(data + 64, &list);
         add(name, rule, sheet);
     }
     let tree = |shape: &[u32], entries: &[(Vec<u8>, u64)]| {
-        dataset(&[1 << 40], &[], tree_chunks(shape, data)).part(data, &node((1, 0), entries))
+        dataset(&[1 << 40], &[], tree_chunks(shape, data)).part(data, &node(1, 0, entries))
     };
     add("2^40 chunks, one of them stored", None, tree(&[1], &[(key(1, 9), data)]));
     add(
@@ -82,7 +82,7 @@ fn grids(add: Add<'_>) {
 fn bombs(add: Add<'_>, data: u64) {
     let masked = |extent: u64, stored: &[u8], mask: u8| {
         let place = [&(stored.len() as u64).to_le_bytes()[..], &[mask, 0, 0, 0]].concat();
-        let layout = chunked(&[extent], (2, 1), &place, data);
+        let layout = chunked(&[extent], 2, 1, &place, data);
         let messages = vec![bytes_type(), space(&[extent], &[]), layout, deflate()];
         Sheet::new().object(b"bad", messages).part(data, stored)
     };
@@ -152,11 +152,11 @@ fn cycles(add: Add<'_>) {
     let sheet = Sheet::new().link(soft_link(b"a", b"a/a/a/a"));
     add("a soft link that becomes longer", Some("H5-G3"), sheet);
     let tree = dataset(&[64], &[], tree_chunks(&[4], data));
-    let own = tree.clone().part(data, &node((1, 1), &[(key(0, 0), data)]));
+    let own = tree.clone().part(data, &node(1, 1, &[(key(0, 0), data)]));
     add("a node that is its own child", Some("H5-T3"), own);
     let children = [(key(0, 0), data + 512), (key(0, 4), data + 512)];
-    let leaf = node((1, 0), &[(key(4, 0), data + 1024)]);
-    let twins = tree.part(data, &node((1, 1), &children)).part(data + 512, &leaf);
+    let leaf = node(1, 0, &[(key(4, 0), data + 1024)]);
+    let twins = tree.part(data, &node(1, 1, &children)).part(data + 512, &leaf);
     add("a node with one child twice", Some("H5-T5"), twins.part(data + 1024, &[1; 4]));
 }
 
@@ -174,7 +174,7 @@ fn links(add: Add<'_>) {
     add("names that are paths, controls, no text and nothing", Some("H5-G2"), sheet);
     let old = Sheet::new().object(b"old", vec![symbol_table(data, data + 256)]);
     let heap = [b"HEAP\0\0\0\0", &numbers(&[64, 1, data + 512])[..]].concat();
-    let tree = node((0, 0), &[(vec![0; 8], data + 1024)]);
+    let tree = node(0, 0, &[(vec![0; 8], data + 1024)]);
     let old = old.part(data, &tree).part(data + 256, &heap).part(data + 512, &[b'n'; 64]);
     let table = |count: u16| [b"SNOD\x01\0", &count.to_le_bytes()[..]].concat();
     add("65,535 links in no bytes", Some("H5-G1"), old.clone().part(data + 1024, &table(65_535)));
@@ -197,7 +197,7 @@ fn shared(add: Add<'_>) {
     let mut table = [b"SNOD\x01\0", &900_u16.to_le_bytes()[..]].concat();
     (0..900).for_each(|_| table.extend(&entry));
     let [heap, name, at] = [data + 64, data + 256, data + 65_536];
-    let tree = node((0, 0), &[(vec![0; 8], at)]);
+    let tree = node(0, 0, &[(vec![0; 8], at)]);
     let heap_head = [b"HEAP\0\0\0\0", &numbers(&[60_001, 1, name])[..]].concat();
     let sheet = Sheet::new().object(b"old", vec![symbol_table(data, heap)]);
     let sheet = sheet.part(data, &tree).part(heap, &heap_head).part(name, &[b'n'; 60_000]);

@@ -49,12 +49,12 @@ fn animal(name: &'static str, bytes: Vec<u8>, fate: Fate) -> Animal {
 }
 
 /// A file of one object.
-fn of(object: &Object) -> Vec<u8> {
+fn object_file(object: &Object) -> Vec<u8> {
     Message::whole(std::slice::from_ref(object), Hashes::Frames).bytes()
 }
 
 fn unreadable(name: &'static str, object: &Object, rule: &'static str) -> Animal {
-    animal(name, of(object), Fate::Unreadable(rule))
+    animal(name, object_file(object), Fate::Unreadable(rule))
 }
 
 fn bytes(shape: u64, payload: Vec<u8>, codec: &str) -> Object {
@@ -100,9 +100,11 @@ fn bombs() -> Vec<Animal> {
         ),
         animal(
             "szip: blocks that nobody asks for",
-            of(&Object { payload: self::szip(&[7; 64]), ..szip(8, Vec::new()) }
-                .with("szip_block_size", uint(8))
-                .with("szip_flags", uint(0))),
+            object_file(
+                &Object { payload: self::szip(&[7; 64]), ..szip(8, Vec::new()) }
+                    .with("szip_block_size", uint(8))
+                    .with("szip_flags", uint(0)),
+            ),
             Fate::Harmless,
         ),
     ]
@@ -159,7 +161,7 @@ fn claims() -> Vec<Animal> {
         unreadable("elements that wrap to none", &shape(&[1 << 32, 1 << 32]), "TGM-D9"),
         unreadable("elements that wrap to eight", &shape(&[(1 << 63) + 4, 2]), "TGM-D9"),
         unreadable("an extent of 2^63", &shape(&[1 << 63]), "TGM-D9"),
-        animal("2^63 by 4 by none", of(&empty), Fate::Harmless),
+        animal("2^63 by 4 by none", object_file(&empty), Fate::Harmless),
         unreadable("a key twice", &twice, "TGM-D3"),
         unreadable("300 levels", &plain().with("deep", deep(300)), "TGM-D10"),
         unreadable("a million levels", &plain().with("deep", deep(1 << 20)), "TGM-D10"),
@@ -213,7 +215,7 @@ fn frames() -> Vec<Animal> {
         bytes
     };
     let streamed = |content| Message::stream(&[magic(content)], Hashes::Frames).bytes();
-    let whole = |content| of(&magic(content));
+    let whole = |content| object_file(&magic(content));
     vec![
         animal("a frame of no length", stated(0), Fate::Named("TGM-F2")),
         animal("a frame that ends before it starts", stated(u64::MAX), Fate::Named("TGM-F3")),

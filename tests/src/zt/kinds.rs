@@ -1,7 +1,7 @@
 //! Sound files of every kind that `docs/spec/ztensor.md` names.
 
 use super::cbor::{array, entry, head, head_of, odd_items, text, uint, uints};
-use super::{Place, Seal, Tensor};
+use super::{BlobPlace, Seal, Tensor};
 use crate::frame;
 
 /// The types, and the bytes of an element.
@@ -157,9 +157,9 @@ fn ties() -> Vec<Tensor> {
     let first = Tensor::new("first", "float32", &[4, 4], bytes(1, 64));
     vec![
         first.clone(),
-        Tensor::new("tied", "int8", &[64], vec![0; 64]).at(Place::Of(0)),
-        Tensor::new("far", "bool", &[3], vec![1, 0, 1]).at(Place::Next(512)),
-        Tensor::new("page", "uint32", &[2], bytes(2, 8)).at(Place::Next(1024)),
+        Tensor::new("tied", "int8", &[64], vec![0; 64]).at(BlobPlace::Of(0)),
+        Tensor::new("far", "bool", &[3], vec![1, 0, 1]).at(BlobPlace::Next(512)),
+        Tensor::new("page", "uint32", &[2], bytes(2, 8)).at(BlobPlace::Next(1024)),
         Tensor::new("two bools", "bool", &[2], vec![2, 255]),
     ]
 }
@@ -215,7 +215,7 @@ fn sparse(layout: Layout, stored: Stored) -> Vec<Tensor> {
     for (dtype, width) in [("uint32", 4), ("float64", 8), ("bool", 1)] {
         let values = if dtype == "bool" { vec![1, 1, 0] } else { bytes(width, 3 * width) };
         for format in ["csr", "coo"] {
-            out.push(sparse_one(layout, stored, (dtype, width), format, &values));
+            out.push(sparse_one(layout, stored, dtype, format, &values));
         }
     }
     out
@@ -225,13 +225,8 @@ const INDPTR: [u64; 4] = [0, 2, 2, 3];
 const INDICES: [u64; 3] = [0, 3, 1];
 const COORDS: [u64; 6] = [0, 0, 0, 3, 2, 1];
 
-fn sparse_one(
-    layout: Layout,
-    stored: Stored,
-    (dtype, width): (&str, usize),
-    format: &str,
-    values: &[u8],
-) -> Tensor {
+fn sparse_one(layout: Layout, stored: Stored, dtype: &str, format: &str, values: &[u8]) -> Tensor {
+    let width = values.len() / 3;
     let words =
         |numbers: &[u64]| numbers.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<_>>();
     let records = COORDS.chunks(2).zip(values.chunks(width));

@@ -148,7 +148,8 @@ fn content_length(head: &str) -> u64 {
 pub(super) fn plain_ranges(
     proxy: &Proxy,
     path: &str,
-    (len, request_len): (u64, u64),
+    len: u64,
+    request_len: u64,
     depth: u64,
 ) -> Result<Duration> {
     let (begin, next) = (Instant::now(), AtomicU64::new(0));

@@ -46,12 +46,12 @@ impl World {
         let plain_folder = folder.join("plain");
         fs::create_dir_all(&plain_folder)?;
         let (plain, log) = Server::nginx(&plain_folder, &self.files, &Site::default())?;
-        self.through_proxies((&url, &trusted), &format!("{}/{FILE}", plain.url))?;
-        self.redirected(folder, (&plain, &log), &tls)
+        self.through_proxies(&url, &trusted, &format!("{}/{FILE}", plain.url))?;
+        self.redirected(folder, &plain, &log, &tls)
     }
 
     /// The variables of proxies.
-    fn through_proxies(&self, (tls, trusted): (&str, &str), plain: &str) -> Result<()> {
+    fn through_proxies(&self, tls: &str, trusted: &str, plain: &str) -> Result<()> {
         let proxy = Tunnels::start()?;
         let open = format!("127.0.0.1:{}", proxy.port);
         let address = format!("http://user:hidden@{open}");
@@ -84,7 +84,7 @@ impl World {
     }
 
     /// Redirects to another server, too many of them, and such that are not followed.
-    fn redirected(&self, folder: &Path, (to, log): (&Server, &Path), tls: &Server) -> Result<()> {
+    fn redirected(&self, folder: &Path, to: &Server, log: &Path, tls: &Server) -> Result<()> {
         let mut rules = "location /loop/ { return 302 /loop/; }\n".to_owned();
         rules += &format!("location /hop1/ {{ return 307 {}/{FILE}; }}\n", to.url);
         rules += &format!("location /bucket/ {{ return 307 {}/{FILE}; }}\n", to.url);

@@ -60,7 +60,7 @@ pub(crate) fn run() -> Result<()> {
     for (label, pace) in PACES {
         let proxy = Proxy::start(nginx.port()?, pace)?;
         for work in WORKS {
-            speed.compare(&proxy, &files, (label, work))?;
+            speed.compare(&proxy, &files, label, work)?;
         }
     }
     fs::remove_dir_all(work)?;
@@ -96,7 +96,7 @@ impl Speed {
     }
 
     /// Prints the rows of one work, whose results must agree.
-    fn compare(&self, proxy: &Proxy, files: &Path, (label, work): (&str, &str)) -> Result<()> {
+    fn compare(&self, proxy: &Proxy, files: &Path, label: &str, work: &str) -> Result<()> {
         let row = |program: &str, (time, counts): (Duration, Counts)| {
             let (ms, mb) = (time.as_secs_f64() * 1e3, counts.bytes as f64 / 1e6);
             println!(
@@ -110,7 +110,7 @@ impl Speed {
                 let len = fs::metadata(files.join(name))?.len();
                 let path = format!("/{name}");
                 for mib in [1, 4] {
-                    let plain = || plain_ranges(proxy, &path, (len, mib << 20), 8);
+                    let plain = || plain_ranges(proxy, &path, len, mib << 20, 8);
                     let program = format!("plain ranges of {mib} MiB, {name}");
                     row(&program, median(proxy, ROUNDS, plain)?);
                 }
@@ -123,7 +123,9 @@ impl Speed {
             };
             row(&format!("tet {name}"), median(proxy, ROUNDS, ours)?);
         }
-        for (program, name, _) in PEERS.iter().filter(|it| does(it, work)) {
+        for (program, name, _) in
+            PEERS.iter().filter(|(program, _, has_windows)| does(program, *has_windows, work))
+        {
             let url = format!("{}/{name}", proxy.url);
             let theirs = || {
                 let mut command = Command::new(&self.python);
@@ -167,10 +169,10 @@ impl Speed {
 }
 
 /// Whether a program does a work: the mean along the first axis, which is a sum for the others, is done by one.
-fn does((program, _, has_windows): &(&str, &str, bool), work: &str) -> bool {
+fn does(program: &str, has_windows: bool, work: &str) -> bool {
     match work {
-        "window" => *has_windows,
-        "mean" => *program == "zarr",
+        "window" => has_windows,
+        "mean" => program == "zarr",
         _ => true,
     }
 }

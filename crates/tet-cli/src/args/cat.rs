@@ -74,7 +74,7 @@ pub enum CatFormat {
     Raw,
     /// A table with a header: the labels of each axis, then the value, separated by commas.
     Csv,
-    /// The same, separated by tabs.
+    /// A table as of `csv`, separated by tabs.
     Tsv,
     /// One `tet.array/1` object: axes, labels, attributes and values; NaN and infinities are strings.
     Json,

@@ -514,7 +514,7 @@ pub enum ChecksumName {
 /// The programs whose zTensor files are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DialectName {
-    /// The same bytes as the programs of 0.1.x.
+    /// Files of the same bytes as those of the programs of 0.1.x.
     #[value(name = "0.1.x")]
     V01x,
 }

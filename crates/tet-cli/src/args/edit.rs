@@ -153,7 +153,7 @@ pub struct EditSetArgs {
     /// else as text
     #[arg(value_name = "[NAME:]KEY=VALUE", required_unless_present_any = ["attr", "unset", "dims", "labels"])]
     pub attrs: Vec<String>,
-    /// The same, as `tet convert` has it
+    /// Set attributes, by the option of `tet convert`
     #[arg(long, hide = true, value_name = "[NAME:]KEY=VALUE")]
     pub attr: Vec<String>,
     /// Remove an attribute (repeatable)

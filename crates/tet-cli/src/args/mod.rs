@@ -316,7 +316,7 @@ pub struct ReadArgs {
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum IoName {
-    /// The same as `pread`.
+    /// Positioned reads, as `pread`.
     #[default]
     Auto,
     /// Positioned reads.

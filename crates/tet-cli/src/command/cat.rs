@@ -4,11 +4,11 @@ mod rows;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
 use tet_convert::{
-    ConvertOptions, DTypeRule, Note, Origin, ResultCatalog, ResultOptions, TextLayout,
+    Combining, ConvertOptions, DTypeRule, Note, Origin, ResultCatalog, ResultOptions,
 };
 use tet_document::{Ask, Resolved};
 use tet_io::{Operation, Publish, Publisher};
@@ -17,7 +17,7 @@ use tet_query::{Catalog, Choice, Dataset, Execution, Integrity};
 
 use super::stats::is_of_dataset;
 use super::{convert, query};
-use crate::args::{CatArgs, CatFormat};
+use crate::args::{CatArgs, CatFormat, WriteArgs};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::Escaped;
@@ -43,15 +43,15 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     let opened = open::open_for(&args.file, asked, &args.read, context)?;
     let how = open::execution(&args.read, &opened, context);
     let all = &opened.catalog;
-    let what = (args.dataset.as_deref(), args.select.as_deref());
-    if let (Form::Values(word), true) = (&form, rows::is_structure(all, what.0).map_err(&about)?) {
+    let (dataset, select) = (args.dataset.as_deref(), args.select.as_deref());
+    if let (Form::Values(word), true) = (&form, rows::is_structure(all, dataset).map_err(&about)?) {
         return write_rows(all, args, word.as_deref(), how, context);
     }
     let columns = match form {
-        Form::Text => rows::columns(all, what.0, what.1, &how).map_err(&about)?,
+        Form::Text => rows::columns(all, dataset, select, &how).map_err(&about)?,
         _ => None,
     };
-    let targets = columns.map_or_else(|| target::find_all(all, what.0, what.1, &how), Ok);
+    let targets = columns.map_or_else(|| target::find_all(all, dataset, select, &how), Ok);
     let targets = targets.map_err(&about)?;
     if args.output.is_some() {
         let notes = targets.iter().flat_map(|target| &target.notes);
@@ -67,7 +67,8 @@ pub(crate) fn run(args: &CatArgs, context: &mut Context<'_>) -> Result<Exit> {
     };
     let within = |it: Target<'_>| it.within(&catalog, &how);
     let targets: Vec<Target<'_>> = targets.into_iter().map(within).collect::<Result<_>>()?;
-    let integrity = write_all(&targets, &how, (args, &form), context)?;
+    let rendering = Rendering { args, form: &form, how: &how };
+    let integrity = write_all(&targets, &rendering, context)?;
     let integrity = integrity.unwrap_or_else(|| open::integrity(&opened));
     let doubts = open::warnings(&opened, &args.read).into_iter();
     for doubt in doubts.chain(open::doubt(&opened, integrity)) {
@@ -101,23 +102,33 @@ fn write_rows(
     }
     let inputs = std::slice::from_ref(&args.file);
     let output = args.output.as_deref().unwrap_or(Path::new("-"));
-    convert::write((inputs, convert::Joining::One), output, options, false, context)
+    let report = convert::write(inputs, Combining::Merge, output, options, context)?;
+    convert::print_report(inputs, output, &report, false, context)
+}
+
+/// How selected values are printed or written.
+struct Rendering<'a> {
+    /// The options of the command.
+    args: &'a CatArgs,
+    /// The form of the output.
+    form: &'a Form,
+    /// How the values are read.
+    how: &'a Execution,
 }
 
 /// Prints or writes what was selected. Returns the integrity, if any bytes were read.
 fn write_all(
     targets: &[Target<'_>],
-    how: &Execution,
-    what: (&CatArgs, &Form),
+    rendering: &Rendering<'_>,
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
-    let (args, form) = what;
+    let Rendering { args, form, how } = *rendering;
     let about = |failure: Failure| failure.about(&args.file);
     if args.output.is_none() && matches!(form, Form::Text) && rows::are_columns(targets) {
         return rows::print(targets, how, args.full, context).map_err(about);
     }
     if args.output.is_none() && matches!(form, Form::Text) && targets.len() > 1 {
-        return print_all(targets, how, what, context).map_err(about);
+        return print_all(targets, rendering, context).map_err(about);
     }
     for target in targets {
         // Elements that nothing computes with are written, and not printed.
@@ -126,8 +137,8 @@ fn write_all(
         }
     }
     match (args.output.as_deref(), targets) {
-        (None, [target]) => emit(target, how, what, context).map_err(about),
-        (Some(path), [target]) => write(path, target, how, what, context),
+        (None, [target]) => emit(target, rendering, context).map_err(about),
+        (Some(path), [target]) => write(path, target, rendering, context),
         (_, targets) => {
             let matching: Vec<&Dataset> = targets.iter().map(|target| &*target.dataset).collect();
             let asked = args.dataset.as_deref().unwrap_or_default();
@@ -158,8 +169,7 @@ fn catalog_for(form: &Form, args: &CatArgs, catalog: Catalog, how: &Execution) -
 /// printed are an error after the others.
 fn print_all(
     targets: &[Target<'_>],
-    how: &Execution,
-    what: (&CatArgs, &Form),
+    rendering: &Rendering<'_>,
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
     let mut all: Option<Integrity> = None;
@@ -176,7 +186,7 @@ fn print_all(
         printed += 1;
         let heading = context.paint.strong(Escaped(&target.dataset.name));
         context.line(heading)?;
-        let integrity = match emit(target, how, what, context) {
+        let integrity = match emit(target, rendering, context) {
             Ok(integrity) => integrity,
             Err(fault) if is_of_dataset(&fault) => {
                 faults.push(fault);
@@ -194,21 +204,20 @@ fn print_all(
 fn write(
     path: &Path,
     target: &Target<'_>,
-    how: &Execution,
-    what: (&CatArgs, &Form),
+    rendering: &Rendering<'_>,
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
-    let about = |failure: Failure| failure.about(&what.0.file);
+    let about = |failure: Failure| failure.about(&rendering.args.file);
     if path.as_os_str() == "-" {
-        return emit(target, how, what, context).map_err(about);
+        return emit(target, rendering, context).map_err(about);
     }
     let Some(out) = stream(&context.env().at(path)) else {
-        return save(path, target, how, what, context);
+        return save(path, target, rendering, context);
     };
     let out = out.map_err(|error| of_stream(path, error))?;
     context.streams.out = Box::new(BufWriter::new(out));
     context.streams.env.out_terminal = false;
-    let integrity = emit(target, how, what, context).map_err(about)?;
+    let integrity = emit(target, rendering, context).map_err(about)?;
     context.out().flush().map_err(|error| of_stream(path, error))?;
     Ok(integrity)
 }
@@ -272,16 +281,18 @@ fn of_stream(path: &Path, error: std::io::Error) -> Failure {
 fn save(
     path: &Path,
     target: &Target<'_>,
-    how: &Execution,
-    (args, form): (&CatArgs, &Form),
+    rendering: &Rendering<'_>,
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
+    let Rendering { args, form, how } = *rendering;
     let at = context.env().at(path);
     let integrity = if let Form::Values(word) = form {
         let to = word.as_deref().map(output::named).transpose()?;
         let format = output::format(to.as_deref().unwrap_or(path))?;
         let layout = output::layout(args.layout, Some(format))?;
-        Some(write_values(&at, (to, layout), target, how, args, context)?)
+        let options =
+            ResultOptions { to, layout, execution: how.clone(), ..ResultOptions::default() };
+        Some(write_values(&at, target, options, args.write, context)?)
     } else {
         output::layout(args.layout, None)?;
         let (overwrite, sync) = open::publish_options(args.write);
@@ -290,7 +301,7 @@ fn save(
             &at,
             &Publish { force: overwrite, sync, inputs, ..Publish::default() },
         )?;
-        let (text, integrity) = text_of(target, how, (args, form), context)?;
+        let (text, integrity) = text_of(target, rendering, context)?;
         publisher.write_all(text.as_bytes()).map_err(|error| publisher.write_fault(error))?;
         publisher.commit()?;
         integrity
@@ -303,18 +314,15 @@ fn save(
 /// Writes the selection to the file `at`. Returns the integrity.
 fn write_values(
     at: &Path,
-    (to, layout): (Option<PathBuf>, TextLayout),
     target: &Target<'_>,
-    how: &Execution,
-    args: &CatArgs,
+    mut options: ResultOptions,
+    args: WriteArgs,
     context: &mut Context<'_>,
 ) -> Result<Integrity> {
-    let (overwrite, sync) = open::publish_options(args.write);
+    (options.overwrite, options.sync) = open::publish_options(args);
     let bar = Bar::new(context, "writing", stored_len(target));
-    let execution = how.with_progress(bar.progress(context));
-    let history = Some(Origin { at: context.env().now() });
-    let options =
-        ResultOptions { overwrite, sync, execution, history, layout, to, ..Default::default() };
+    options.execution.progress = bar.progress(context);
+    options.history = Some(Origin { at: context.env().now() });
     let result =
         ResultCatalog::of_selection(&target.catalog, &target.dataset, &target.slab, &options)?;
     let written = result.write(at, &options);
@@ -333,13 +341,13 @@ fn warn(notes: Vec<Note>, context: &mut Context<'_>) {
 /// Writes to standard output. Returns the integrity, if any bytes were read.
 fn emit(
     target: &Target<'_>,
-    how: &Execution,
-    (args, form): (&CatArgs, &Form),
+    rendering: &Rendering<'_>,
     context: &mut Context<'_>,
 ) -> Result<Option<Integrity>> {
+    let Rendering { args, form, how } = *rendering;
     let Form::Values(word) = form else {
         output::layout(args.layout, None)?;
-        let (text, integrity) = text_of(target, how, (args, form), context)?;
+        let (text, integrity) = text_of(target, rendering, context)?;
         context.out().write_all(text.as_bytes())?;
         if matches!(form, Form::Text) {
             describe(target, context);
@@ -352,7 +360,9 @@ fn emit(
     let layout = output::layout(args.layout, Some(output::format(&to)?))?;
     let Some(encoding) = output::streamed(&word) else {
         let to_file = |path: &Path, context: &mut Context<'_>| {
-            write_values(path, (None, layout), target, how, args, context)
+            let options =
+                ResultOptions { layout, execution: how.clone(), ..ResultOptions::default() };
+            write_values(path, target, options, args.write, context)
         };
         return piped::output(&to, context, to_file).map(Some);
     };
@@ -377,10 +387,10 @@ fn stored_len(target: &Target<'_>) -> u64 {
 
 fn text_of(
     target: &Target<'_>,
-    how: &Execution,
-    (args, form): (&CatArgs, &Form),
+    rendering: &Rendering<'_>,
     context: &mut Context<'_>,
 ) -> Result<(String, Option<Integrity>)> {
+    let Rendering { args, form, how } = *rendering;
     let width = context.env().width;
     if matches!(form, Form::Heatmap) {
         let depth = if args.output.is_some() { Depth::Plain } else { context.depth };

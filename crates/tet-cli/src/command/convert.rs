@@ -23,8 +23,7 @@ use self::outputs::check_level;
 pub(super) use self::outputs::check_levels;
 pub use self::outputs::convert_flags;
 pub(crate) use self::outputs::no_option;
-pub(super) use self::report::failed;
-use self::report::print_report;
+pub(super) use self::report::{failed, print_report};
 pub(super) use self::storage::{checksum, chunk_rules, codec_rules, filter, payload_codec};
 use self::storage::{dense_output, dtype_rules, sparse_output};
 pub(super) use self::tet::{attr, attr_key, dims, labels};
@@ -52,33 +51,17 @@ pub(crate) fn run(args: &ConvertArgs, context: &mut Context<'_>) -> Result<Exit>
     let mut options = options(args, context)?;
     options.to = to;
     let is_stacked = args.stack.is_some() && 1 < args.inputs.len();
-    let joining = match (&args.concat, args.merge) {
-        (Some(axis), _) => Joining::Concat(axis),
-        (None, true) => Joining::Merge,
-        (None, false) if is_stacked => Joining::Stack,
-        (None, false) => Joining::One,
-    };
-    if joining == Joining::One && args.inputs.len() != 1 {
+    let is_combined = args.concat.is_some() || args.merge || is_stacked;
+    if !is_combined && args.inputs.len() != 1 {
         let text = format!("there are {} inputs", args.inputs.len());
         let hint = "--merge writes the datasets of all to OUT, --concat AXIS appends them along an axis, \
              --stack AXIS along a new one";
         return Err(Failure::usage("options", text).hint(hint));
     }
-    write((&args.inputs, joining), &args.output, options, args.json, context)
-        .map_err(|failure| open::footer_hint(failure, args.read.no_footer))
-}
-
-/// How several inputs become one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Joining<'a> {
-    /// There is one.
-    One,
-    /// The datasets of all.
-    Merge,
-    /// Each dataset of all as one, along a new axis.
-    Stack,
-    /// The datasets of the first, grown along this axis.
-    Concat(&'a str),
+    let combining = args.concat.as_deref().map_or(Combining::Merge, Combining::Concat);
+    let report = write(&args.inputs, combining, &args.output, options, context)
+        .map_err(|failure| open::footer_hint(failure, args.read.no_footer))?;
+    print_report(&args.inputs, &args.output, &report, args.json, context)
 }
 
 /// The output format, from the suffix.
@@ -96,48 +79,31 @@ pub(super) fn target(output: &Path) -> Result<Capabilities> {
     }
 }
 
-/// Converts, and reports what was written.
+/// Converts to the file `output`, or to standard output.
 ///
 /// # Errors
 ///
 /// The input cannot be read, an option is invalid, or the output cannot be written.
 pub(super) fn write(
-    (inputs, joining): (&[PathBuf], Joining<'_>),
+    inputs: &[PathBuf],
+    combining: Combining<'_>,
     output: &Path,
-    options: ConvertOptions,
-    is_json: bool,
-    context: &mut Context<'_>,
-) -> Result<Exit> {
-    if output.as_os_str() == "-" {
-        let name = options.to.clone().unwrap_or_default();
-        let report = piped::output(&name, context, |path, context| {
-            report_of((inputs, joining), (path, output), options, context)
-        })?;
-        context.warn_all(&report.notes);
-        return Ok(report::exit(&report));
-    }
-    let to = context.env().at(output);
-    let report = report_of((inputs, joining), (&to, output), options, context)?;
-    print_report(inputs, output, &report, is_json, context)
-}
-
-/// Converts to the file `to`, which the user named `output`.
-fn report_of(
-    (inputs, joining): (&[PathBuf], Joining<'_>),
-    (to, output): (&Path, &Path),
     mut options: ConvertOptions,
     context: &mut Context<'_>,
 ) -> Result<ImportReport> {
-    let from: Vec<_> = inputs.iter().map(|input| context.env().at(input).into()).collect();
-    let bar = Bar::new(context, "converting", 0);
-    options.execution.progress = bar.progress(context);
-    let combining = match joining {
-        Joining::Concat(axis) => Combining::Concat(axis),
-        Joining::One | Joining::Merge | Joining::Stack => Combining::Merge,
+    let name = options.to.clone().unwrap_or_default();
+    let mut write_to = |path: &Path, context: &mut Context<'_>| {
+        let from: Vec<_> = inputs.iter().map(|input| context.env().at(input).into()).collect();
+        let bar = Bar::new(context, "converting", 0);
+        options.execution.progress = bar.progress(context);
+        let report = tet_convert::convert_combined(&from, path, combining, &options);
+        bar.finish();
+        report.map_err(|error| failed(error, inputs, output))
     };
-    let report = tet_convert::convert_combined(&from, to, combining, &options);
-    bar.finish();
-    report.map_err(|error| failed(error, inputs, output))
+    if output.as_os_str() == "-" {
+        return piped::output(&name, context, write_to);
+    }
+    write_to(&context.env().at(output), context)
 }
 
 /// Treatment of different datasets of one name.

@@ -99,7 +99,7 @@ fn found(
         integrity = integrity.into_iter().chain(elements).reduce(Integrity::and);
         if found.differs() {
             ranks.push((rank(found.elements.as_deref()), report.datasets.len()));
-            report.datasets.push(shape::of_dataset((left, both), &found, how)?);
+            report.datasets.push(shape::of_dataset(left, both, &found, how)?);
         } else if let Some(why) = found.why() {
             report.not_compared.push(NotCompared { name: both[0].name.clone(), why });
         }

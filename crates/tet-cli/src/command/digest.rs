@@ -215,7 +215,7 @@ fn check_one(
     let sums = read_sum(&context.env().at(list), list)?;
     let folder = file.map_or_else(|| list.with_extension(""), Path::to_path_buf);
     if context.env().at(&folder).is_dir() {
-        return check_folder(&folder, (list, &sums), args, context);
+        return check_folder(&folder, list, &sums, args, context);
     }
     let [sum] = &sums[..] else {
         let text = format!("{} is a list of {} files", tet_io::shown(list), sums.len());
@@ -226,14 +226,16 @@ fn check_one(
         None => named(list, &sum.name)?,
     };
     let source = source(&context.env().at(&file), &file)?;
-    let differs = compare(sum, (&source, &file), (list, Lines::All), args, context)?;
-    Ok(if differs { Exit::No } else { Exit::Done })
+    let comparison = compare(sum, &source, &file, context)?;
+    report(&comparison, &file, list, args, context)?;
+    Ok(if comparison.differs.is_empty() { Exit::Done } else { Exit::No })
 }
 
 /// Compares the files of a folder with its list: those that are missing and those that are new have changed.
 fn check_folder(
     folder: &Path,
-    (list, sums): (&Path, &[Sum]),
+    list: &Path,
+    sums: &[Sum],
     args: &DigestCheckArgs,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
@@ -246,23 +248,21 @@ fn check_folder(
         match members.remove(&sum.name) {
             Some(member) => {
                 let source = member.open().map_err(|error| Failure::from(error).about(&path))?;
-                differing += u64::from(compare(
-                    sum,
-                    (&source, &path),
-                    (list, Lines::Changed),
-                    args,
-                    context,
-                )?);
+                let comparison = compare(sum, &source, &path, context)?;
+                differing += u64::from(!comparison.differs.is_empty());
+                if args.json || !comparison.differs.is_empty() {
+                    report(&comparison, &path, list, args, context)?;
+                }
             }
             None => {
                 differing += 1;
-                differing_file(&path, "missing", (list, args), context)?;
+                differing_file(&path, "missing", list, args, context)?;
             }
         }
     }
     for name in members.keys() {
         differing += 1;
-        differing_file(&folder.join(name), "new", (list, args), context)?;
+        differing_file(&folder.join(name), "new", list, args, context)?;
     }
     if !args.json && !context.quiet {
         let count = counted(sums.len() as u64, "file");
@@ -279,7 +279,8 @@ fn check_folder(
 fn differing_file(
     file: &Path,
     word: &str,
-    (list, args): (&Path, &DigestCheckArgs),
+    list: &Path,
+    args: &DigestCheckArgs,
     context: &mut Context<'_>,
 ) -> Result<()> {
     if args.json {
@@ -293,27 +294,39 @@ fn differing_file(
     context.line(format!("{}: {word}", Message(&tet_io::without_secrets(file))))
 }
 
-/// Of which files a line is printed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lines {
-    All,
-    Changed,
+/// How a file differs from its list.
+struct Comparison {
+    file_len: u64,
+    /// The bytes that differ.
+    differs: Vec<Range<u64>>,
+    /// The parts of the file that have such bytes.
+    holds: Vec<RangeContent>,
 }
 
-/// Compares a file with its list, and says whether it differs.
+/// Compares a file with its list.
 fn compare(
     sum: &Sum,
-    (source, file): (&Source, &Path),
-    (list, lines): (&Path, Lines),
-    args: &DigestCheckArgs,
+    source: &Source,
+    file: &Path,
     context: &mut Context<'_>,
-) -> Result<bool> {
+) -> Result<Comparison> {
     let about = |error: tet_verify::Error| Failure::from(error).about(file);
     let progress = Bar::new(context, "comparing", 0).progress(context);
     let differs = sum.compare(source, &progress).map_err(about)?;
     drop(progress);
     let holds =
         if differs.is_empty() { Vec::new() } else { contents(source, &differs).map_err(about)? };
+    Ok(Comparison { file_len: source.len(), differs, holds })
+}
+
+fn report(
+    comparison: &Comparison,
+    file: &Path,
+    list: &Path,
+    args: &DigestCheckArgs,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let Comparison { file_len, differs, holds } = comparison;
     if args.json {
         let output = Some(tet_io::without_secrets(list).into_owned());
         let spans = differs
@@ -323,12 +336,12 @@ fn compare(
             ok: differs.is_empty(),
             differs: spans.collect(),
             holds: holds.iter().map(part_shape).collect(),
-            ..shape(file, output, source.len())
+            ..shape(file, output, *file_len)
         })?;
-    } else if !context.quiet && (lines == Lines::All || !differs.is_empty()) {
-        write(file, &differs, &holds, context)?;
+    } else if !context.quiet {
+        write(file, differs, holds, context)?;
     }
-    Ok(!differs.is_empty())
+    Ok(())
 }
 
 fn read_sum(path: &Path, asked: &Path) -> Result<Vec<Sum>> {

@@ -78,7 +78,7 @@ fn edit(
         report.file_len = Some(written?);
     }
     let lines = report::lines(&edits, &opened.catalog);
-    report::print((file, place), (&report, lines), &format!("made {count}"), context)
+    report::print(file, place, &report, lines, &format!("made {count}"), context)
 }
 
 /// Opens the file that is edited, with a warning if it is one part of a model.
@@ -117,7 +117,7 @@ fn append(args: &EditAppendArgs, context: &mut Context<'_>) -> Result<Exit> {
     let report = report.map_err(|error| about_one(editable(error), &args.file, named))?;
     let count = counted(u64::try_from(inputs.len()).unwrap_or(u64::MAX), "file");
     let changes = report::changes(&report);
-    report::print((&args.file, place), (&report, changes), &format!("appended {count}"), context)
+    report::print(&args.file, place, &report, changes, &format!("appended {count}"), context)
 }
 
 /// How an edit writes its file.

@@ -16,7 +16,7 @@ use crate::command::query::{self, question};
 use crate::context::Context;
 use crate::exit::{Exit, Result};
 use crate::open;
-use crate::render::json::{AxisCostShape, Explained, StatisticsShape};
+use crate::render::json::{AdviceShape, AxisCostShape, Explained, StatisticsShape};
 use crate::render::table::{Side, Table};
 use crate::size::{Size, grouped};
 use cost::Cost;
@@ -34,83 +34,151 @@ pub(crate) fn run(args: &ExplainArgs, access: Access, context: &mut Context<'_>)
         return Ok(Exit::Done);
     }
     let file = question.file;
-    explain((args, access), &file, question.query, context)
+    explain(args, access, &file, question.query, context)
         .map_err(|failure| failure.about(&file))?;
     Ok(Exit::Done)
 }
 
 fn explain(
-    (args, access): (&ExplainArgs, Access),
+    args: &ExplainArgs,
+    access: Access,
     file: &Path,
     query: Query,
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let (opened, query) =
-        query::open_for(file, query, (args.question.meaning, &args.read), context)?;
+    let (opened, query) = query::open_for(file, query, args.question.meaning, &args.read, context)?;
     let queries = query::each(&opened, query, false)?;
     open::warnings(&opened, &args.read).iter().for_each(|warning| context.warn(warning));
     for (at, query) in queries.iter().enumerate() {
         if at > 0 && !args.json {
             context.line("")?;
         }
-        one((args, access), (file, &opened), query, queries.len() == 1, context)?;
+        let explanation = Explanation::new(args, access, &opened, query, context)?;
+        opened.catalog.check_unchanged()?;
+        match (args.json, &queries[..]) {
+            (true, [_]) => context.json(&explanation.into_shape(file, &opened))?,
+            (true, _) => context.json_line(&explanation.into_shape(file, &opened))?,
+            (false, _) => explanation.write(context)?,
+        }
     }
     Ok(())
 }
 
-/// Explains a query about one dataset.
-fn one(
-    (args, access): (&ExplainArgs, Access),
-    (file, opened): (&Path, &Opened),
-    query: &Query,
-    is_one: bool,
-    context: &mut Context<'_>,
-) -> Result<()> {
-    let how = query::execution(&args.read, query, opened, context);
-    let how = Execution { access, ..how };
-    let resolved = query::resolve(query, &opened.catalog, &how)?;
-    let asked = op(&resolved);
-    let cost_of = |plan: &ReadPlan, reads: &Reads| Cost::new(&resolved, (plan, reads), &how);
-    let resolved = query::around(&resolved, &opened.catalog);
-    context.selection_notes(&resolved.notes);
-    let plan = query::plan_of(&resolved, &how)?;
-    let reads = Reads::new(&resolved, &plan, &how, args.plan_chunks)?;
-    let cost = cost_of(&plan, &reads)?;
-    let axes = cost::axes(&resolved, &how, context)?;
-    let advice = advice::advice(&resolved, (&plan, &reads), &cost);
-    opened.catalog.check_unchanged()?;
-    if args.json {
-        let explained = Explained {
+/// The explanation of a query about one dataset.
+struct Explanation {
+    resolved: Resolved,
+    /// The name of the operation.
+    op: &'static str,
+    reads: Reads,
+    cost: Cost,
+    axes: Vec<AxisCostShape>,
+    advice: Vec<AdviceShape>,
+    /// The memory that the query may use, in bytes.
+    memory_budget: u64,
+    /// Whether the file sets that budget.
+    is_hinted: bool,
+}
+
+impl Explanation {
+    fn new(
+        args: &ExplainArgs,
+        access: Access,
+        opened: &Opened,
+        query: &Query,
+        context: &mut Context<'_>,
+    ) -> Result<Explanation> {
+        let how = query::execution(&args.read, query, opened, context);
+        let how = Execution { access, ..how };
+        let asked = query::resolve(query, &opened.catalog, &how)?;
+        let resolved = query::around(&asked, &opened.catalog);
+        context.selection_notes(&resolved.notes);
+        let plan = query::plan_of(&resolved, &how)?;
+        let reads = Reads::new(&resolved, plan, &how, args.plan_chunks)?;
+        let cost = Cost::new(&asked, &reads, &how)?;
+        let axes = cost::axes(&resolved, &how, context)?;
+        let advice = advice::advice(&resolved, &reads, &cost);
+        let memory_budget = how.memory_budget;
+        let hint = open::memory_hint(opened, context.env().memory_len);
+        let (op, is_hinted) = (op(&asked), hint == Some(memory_budget));
+        Ok(Explanation { resolved, op, reads, cost, axes, advice, memory_budget, is_hinted })
+    }
+
+    fn into_shape(self, file: &Path, opened: &Opened) -> Explained {
+        let Explanation { resolved, cost, .. } = self;
+        Explained {
             schema: "tet.explain/1",
             file: tet_io::without_secrets(file).into_owned(),
             format: opened.catalog.format(),
             dataset: query::dataset_shape(&resolved),
             selection: query::selection_shape(&resolved),
-            op: asked,
-            plan: plan::shape(&plan, &reads, &resolved),
+            op: self.op,
+            plan: plan::shape(&self.reads, &resolved),
             chunks_of: resolved.dataset.grid.chunk_count(),
             passes: cost.passes.most,
             passes_min: cost.passes.least,
             selected_len: cost.selected_len,
             memory_len: cost.memory_len,
-            memory_budget: how.memory_budget,
+            memory_budget: self.memory_budget,
             statistics: StatisticsShape::from_use(cost.statistics),
-            axes,
-            advice,
-        };
-        return if is_one { context.json(&explained) } else { context.json_line(&explained) };
-    }
-    let hint = open::memory_hint(opened, context.env().memory_len);
-    write_plan((&resolved, asked), (&plan, &reads), (&cost, &how, hint), context)?;
-    write_axes(&axes, context)?;
-    for (at, advice) in advice.iter().enumerate() {
-        if at == 0 {
-            context.line("")?;
+            axes: self.axes,
+            advice: self.advice,
         }
-        let mark = context.paint.warning("advice:");
-        context.line(format!("{mark} {}", crate::escape::Message(&advice.text)))?;
     }
-    plan::write_chunks(&plan, &reads, &resolved, context)
+
+    fn write(&self, context: &mut Context<'_>) -> Result<()> {
+        self.write_plan(context)?;
+        write_axes(&self.axes, context)?;
+        for (at, advice) in self.advice.iter().enumerate() {
+            if at == 0 {
+                context.line("")?;
+            }
+            let mark = context.paint.warning("advice:");
+            context.line(format!("{mark} {}", crate::escape::Message(&advice.text)))?;
+        }
+        plan::write_chunks(&self.reads, &self.resolved, context)
+    }
+
+    fn write_plan(&self, context: &mut Context<'_>) -> Result<()> {
+        let Explanation { resolved, op, reads, cost, .. } = self;
+        let dataset = &resolved.dataset;
+        let (shape, chunks) = (dataset.grid.shape(), dataset.grid.chunk_shape());
+        let name = &dataset.name;
+        let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
+        table.row(["query", &format!("{op} of {}", dataset.name)]);
+        table.row([
+            "dataset",
+            &format!("{name} {} {shape} in chunks of {chunks}", dataset.dtype_name),
+        ]);
+        if matches!(resolved.ask, Ask::Align(_)) {
+            table.row(["to read", "names and labels, no values"]);
+        } else {
+            for (name, text) in plan::rows(reads, resolved) {
+                table.row([name, &text]);
+            }
+            if !cost.statistics.is_none() {
+                table.row(["statistics", &statistics(&reads.plan, cost)]);
+            }
+            table.row(["memory", &format!("about {}", Size(cost.memory_len))]);
+            if self.is_hinted {
+                let budget = Size(self.memory_budget);
+                table.row([
+                    "budget",
+                    &format!("{budget}, the memory hint of the file (or --memory)"),
+                ]);
+            }
+            let each = match (reads.requests, cost.passes.most, cost.is_compared) {
+                (None, ..) | (_, 0 | 1, _) => "",
+                (_, 2, true) => ", one of which compares chunks with their digests",
+                (_, _, true) => ", each with these requests at most",
+                _ => ", each with these requests",
+            };
+            table.row(["passes", &format!("{}{each}", passes(cost.passes))]);
+        }
+        for line in table.lines(None, context.paint) {
+            context.line(line)?;
+        }
+        Ok(())
+    }
 }
 
 /// The name of the operation.
@@ -121,46 +189,6 @@ fn op(resolved: &Resolved) -> &'static str {
         Ask::Transform(_, transform) => transform.method.name(),
         Ask::Align(_) => "align",
     }
-}
-
-fn write_plan(
-    (resolved, asked): (&Resolved, &str),
-    (plan, reads): (&ReadPlan, &Reads),
-    (cost, how, hint): (&Cost, &Execution, Option<u64>),
-    context: &mut Context<'_>,
-) -> Result<()> {
-    let dataset = &resolved.dataset;
-    let (shape, chunks) = (dataset.grid.shape(), dataset.grid.chunk_shape());
-    let name = &dataset.name;
-    let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
-    table.row(["query", &format!("{asked} of {}", dataset.name)]);
-    table.row(["dataset", &format!("{name} {} {shape} in chunks of {chunks}", dataset.dtype_name)]);
-    if matches!(resolved.ask, Ask::Align(_)) {
-        table.row(["to read", "names and labels, no values"]);
-    } else {
-        for (name, text) in plan::rows(plan, reads, resolved) {
-            table.row([name, &text]);
-        }
-        if !cost.statistics.is_none() {
-            table.row(["statistics", &statistics(plan, cost)]);
-        }
-        table.row(["memory", &format!("about {}", Size(cost.memory_len))]);
-        if hint == Some(how.memory_budget) {
-            let budget = Size(how.memory_budget);
-            table.row(["budget", &format!("{budget}, the memory hint of the file (or --memory)")]);
-        }
-        let each = match (reads.requests, cost.passes.most, cost.is_compared) {
-            (None, ..) | (_, 0 | 1, _) => "",
-            (_, 2, true) => ", one of which compares chunks with their digests",
-            (_, _, true) => ", each with these requests at most",
-            _ => ", each with these requests",
-        };
-        table.row(["passes", &format!("{}{each}", passes(cost.passes))]);
-    }
-    for line in table.lines(None, context.paint) {
-        context.line(line)?;
-    }
-    Ok(())
 }
 
 /// `98 of 100 chunks answered, 1 skipped, 1 read`.

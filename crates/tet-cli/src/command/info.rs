@@ -57,7 +57,9 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
         if 0 < at && !args.json {
             context.line("")?;
         }
-        let exit = match list(path, &datasets, (args, &mut keys, files.len()), context) {
+        let listed = contents(path, &datasets, args, context)
+            .and_then(|it| list(&it, args, &mut keys, files.len(), context));
+        let exit = match listed {
             Ok(exit) => exit,
             Err(failure) if failure.exit == Exit::Interrupted || files.len() == 1 => {
                 return Err(failure);
@@ -77,30 +79,30 @@ pub(crate) fn run(args: &InfoArgs, context: &mut Context<'_>) -> Result<Exit> {
 
 /// Lists a file.
 fn list(
-    path: &Path,
-    datasets: &[String],
-    (args, keys, file_count): (&InfoArgs, &mut Keys<'_>, usize),
+    contents: &Contents,
+    args: &InfoArgs,
+    keys: &mut Keys<'_>,
+    file_count: usize,
     context: &mut Context<'_>,
 ) -> Result<Exit> {
-    let contents = contents(path, datasets, args, context)?;
-    let values = keys.values(&contents);
+    let values = keys.values(contents);
     if file_count == 1 {
         keys.check()?;
     }
     let opened = &contents.opened;
     let fault = opened.tet.as_ref().and_then(TetFile::footer_fault).copied();
     if args.json {
-        let mut info = shape(args, &contents, context)?;
+        let mut info = shape(args, contents, context)?;
         for (dataset, values) in info.datasets.iter_mut().zip(values) {
             dataset.keys = keys.named(values);
         }
         context.json(&info)?;
     } else if keys.is_empty() {
-        write(args, &contents, context)?;
+        write(args, contents, context)?;
     } else {
-        write_title(&contents, context)?;
+        write_title(contents, context)?;
         keys.write(&values, context)?;
-        write_faults(&contents, context)?;
+        write_faults(contents, context)?;
         warn(opened, context);
     }
     let Some(fault) = fault else {
@@ -110,7 +112,7 @@ fn list(
     // The rest was printed; the exit code reports that something is missing.
     let fault = tet_file::Error::from(fault);
     if args.json {
-        return Err(Failure::from(fault).about(path));
+        return Err(Failure::from(fault).about(&contents.path));
     }
     context.warn(format!("the footer cannot be read: {fault}"));
     Ok(Exit::from(fault.kind()))
@@ -124,7 +126,7 @@ fn contents(
     context: &Context<'_>,
 ) -> Result<Contents> {
     let footer = if args.no_footer { FooterMode::Ignore } else { FooterMode::Lenient };
-    let opened = open::open_with(path, (IoName::Auto, None), footer, context)?;
+    let opened = open::open_with(path, IoName::Auto, None, footer, context)?;
     let all = opened.catalog.clone();
     let opened = selected(datasets, opened).map_err(|failure| failure.about(path))?;
     let stored = stored(args, &opened, context).map_err(|failure| failure.about(path))?;

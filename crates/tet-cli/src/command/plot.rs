@@ -59,8 +59,7 @@ fn draw(
         let failure = Failure::usage("two-outputs", "the document writes its answer to a file");
         return Err(failure.hint("remove \"write\", or run the document with `tet query`"));
     }
-    let (opened, query) =
-        query::open_for(file, query, (args.question.meaning, &args.read), context)?;
+    let (opened, query) = query::open_for(file, query, args.question.meaning, &args.read, context)?;
     for query in query::each(&opened, query, args.picture.output.is_some())? {
         one(args, style, &opened, &query, context)?;
     }

@@ -53,14 +53,15 @@ pub(crate) fn run(args: &QueryArgs, context: &mut Context<'_>) -> Result<Exit> {
 }
 
 fn execute(args: &QueryArgs, file: &Path, query: Query, context: &mut Context<'_>) -> Result<()> {
-    let (opened, query) = open_for(file, query, (args.question.meaning, &args.read), context)?;
+    let (opened, query) = open_for(file, query, args.question.meaning, &args.read, context)?;
     let queries = each(&opened, query, args.save.output.is_some())?;
     let mut warnings: Vec<String> = open::warnings(&opened, &args.read).into_iter().collect();
     let count = queries.len();
     let (mut answered, mut faults) = (0, Vec::new());
     for query in queries {
         let nth = (count > 1).then_some(answered);
-        match one(args, (file, &opened, &warnings), &query, nth, context) {
+        let open_query = OpenQuery { args, file, opened: &opened, query: &query, nth };
+        match open_query.print(&warnings, context) {
             Ok(()) => answered += 1,
             Err(failure) if nth.is_some() && is_of_dataset(&failure) => faults.push(failure),
             Err(failure) => return Err(failure),
@@ -122,50 +123,6 @@ pub(super) fn each(opened: &Opened, query: Query, has_output: bool) -> Result<Ve
     Ok(if queries.is_empty() { vec![query] } else { queries })
 }
 
-/// Answers a query about one dataset.
-fn one(
-    args: &QueryArgs,
-    (file, opened, warnings): (&Path, &Opened, &[String]),
-    query: &Query,
-    nth: Option<usize>,
-    context: &mut Context<'_>,
-) -> Result<()> {
-    let how = execution(&args.read, query, opened, context);
-    let resolved = resolve(query, &opened.catalog, &how)?;
-    let format = format(args, context);
-    let around = around(&resolved, &opened.catalog);
-    let around = match format {
-        QueryFormat::Json => around,
-        _ => Resolved { notes: resolved.notes.clone(), ..around },
-    };
-    let plan = plan_of(&around, &how)?;
-    let since = Instant::now();
-    let asked = OpenQuery { args, file, opened, query, resolved: &resolved, nth };
-    let (answer, integrity) = asked.answer(how.clone(), context)?;
-    let notes = query.execution.notes().into_iter();
-    let mut warnings: Vec<String> = notes.chain(warnings.iter().cloned()).collect();
-    warnings.extend(open::doubt(opened, integrity));
-    if format == QueryFormat::Json && args.show.preview.is_none() {
-        warnings.extend(answer.cut());
-    }
-    if format == QueryFormat::Stats {
-        context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
-    }
-    let report = QueryReport {
-        file,
-        opened,
-        warnings,
-        resolved: &around,
-        plan,
-        how: &how,
-        show: &args.show,
-        is_one: nth.is_none(),
-        integrity,
-        answer,
-    };
-    report.print(format, context)
-}
-
 /// Opens the file for the query; if no dataset is named, the query gets the only one of the file.
 ///
 /// # Errors
@@ -174,7 +131,8 @@ fn one(
 pub(super) fn open_for(
     file: &Path,
     mut query: Query,
-    (meaning, read): (MeaningArgs, &ReadArgs),
+    meaning: MeaningArgs,
+    read: &ReadArgs,
     context: &Context<'_>,
 ) -> Result<(Opened, Query)> {
     let opened = open::open_for(file, &query.dataset, read, context)?;
@@ -297,21 +255,63 @@ pub(super) fn execution(
     how
 }
 
-/// A query on an open file.
+/// A query about one dataset of an open file.
 struct OpenQuery<'a> {
     args: &'a QueryArgs,
     file: &'a Path,
     opened: &'a Opened,
     query: &'a Query,
-    resolved: &'a Resolved,
     /// Its number among the answers of several datasets.
     nth: Option<usize>,
 }
 
 impl OpenQuery<'_> {
+    /// Answers the query, and prints the answer with these warnings about the file.
+    fn print(&self, warnings: &[String], context: &mut Context<'_>) -> Result<()> {
+        let OpenQuery { args, file, opened, query, nth } = *self;
+        let how = execution(&args.read, query, opened, context);
+        let resolved = resolve(query, &opened.catalog, &how)?;
+        let format = format(args, context);
+        let around = around(&resolved, &opened.catalog);
+        let around = match format {
+            QueryFormat::Json => around,
+            _ => Resolved { notes: resolved.notes.clone(), ..around },
+        };
+        let plan = plan_of(&around, &how)?;
+        let since = Instant::now();
+        let (answer, integrity) = self.answer(&resolved, how.clone(), context)?;
+        let notes = query.execution.notes().into_iter();
+        let mut warnings: Vec<String> = notes.chain(warnings.iter().cloned()).collect();
+        warnings.extend(open::doubt(opened, integrity));
+        if format == QueryFormat::Json && args.show.preview.is_none() {
+            warnings.extend(answer.cut());
+        }
+        if format == QueryFormat::Stats {
+            context.note(format!("time {:.3} ms", since.elapsed().as_secs_f64() * 1e3));
+        }
+        let report = QueryReport {
+            file,
+            opened,
+            warnings,
+            resolved: &around,
+            plan,
+            how: &how,
+            show: &args.show,
+            is_one: nth.is_none(),
+            integrity,
+            answer,
+        };
+        report.print(format, context)
+    }
+
     /// The answer and its integrity.
-    fn answer(&self, how: Execution, context: &mut Context<'_>) -> Result<(Answer, Integrity)> {
-        let (catalog, resolved) = (&self.resolved.catalog, self.resolved);
+    fn answer(
+        &self,
+        resolved: &Resolved,
+        how: Execution,
+        context: &mut Context<'_>,
+    ) -> Result<(Answer, Integrity)> {
+        let catalog = &resolved.catalog;
         let selected_len = resolved.dataset.selected_len(&resolved.slab);
         let bar = Bar::new(context, "reading", selected_len);
         let how = Execution { progress: bar.progress(context), ..how };
@@ -320,7 +320,7 @@ impl OpenQuery<'_> {
                 (Answer::of_alignment(resolved, alignment), open::integrity(self.opened))
             }
             Ask::Reduce(reduction) => {
-                let output = self.output(reduction.op.name(), context)?;
+                let output = self.output(resolved, reduction.op.name(), context)?;
                 let reduced = resolved.dataset.reduce(&resolved.slab, reduction, &how)?;
                 let reduced = Arc::new(reduced);
                 let write =
@@ -329,7 +329,7 @@ impl OpenQuery<'_> {
                 // The caller has the only reference.
                 let tet_query::WithIntegrity { value, integrity } = Arc::unwrap_or_clone(reduced);
                 let answer =
-                    Answer::of_reduced((catalog, &how), resolved, value, reduction.nan_policy());
+                    Answer::of_reduced(catalog, resolved, value, reduction.nan_policy(), &how);
                 let format = format(self.args, context);
                 let is_list = matches!(format, QueryFormat::Quiet | QueryFormat::Table);
                 // All values are in the file.
@@ -338,7 +338,7 @@ impl OpenQuery<'_> {
                 let answer = if is_saved { answer.without_values() } else { answer };
                 (answer.in_list(self.nth), integrity)
             }
-            Ask::Values(_) | Ask::Transform(..) => self.array(&how, &bar, context)?,
+            Ask::Values(_) | Ask::Transform(..) => self.array(resolved, &how, &bar, context)?,
         };
         bar.finish();
         Ok(answer)
@@ -347,11 +347,12 @@ impl OpenQuery<'_> {
     /// Reads the shown part of an array, and writes all of it to the output file.
     fn array(
         &self,
+        resolved: &Resolved,
         how: &Execution,
         bar: &Bar,
         context: &mut Context<'_>,
     ) -> Result<(Answer, Integrity)> {
-        let (catalog, resolved) = (&self.resolved.catalog, self.resolved);
+        let catalog = &resolved.catalog;
         let nan = self.query.nan.unwrap_or_default();
         let format = format(self.args, context);
         let is_whole = matches!(format, QueryFormat::Quiet | QueryFormat::Table)
@@ -365,7 +366,7 @@ impl OpenQuery<'_> {
         let shown = lazy.apart();
         let answer = Answer::of_array(&request, &shown)?.in_list(self.nth);
         let op = lazy.transform().map_or("values", |transform| transform.method.name());
-        let Some(output) = self.output(op, context)? else {
+        let Some(output) = self.output(resolved, op, context)? else {
             if is_whole {
                 bar.finish();
                 let answer = answer.print_all(&lazy, how, format, context)?;
@@ -380,10 +381,15 @@ impl OpenQuery<'_> {
         Ok((answer, shown.integrity().and(lazy.integrity())))
     }
 
-    fn output(&self, op: &str, context: &Context<'_>) -> Result<Option<save::Output>> {
+    fn output(
+        &self,
+        resolved: &Resolved,
+        op: &str,
+        context: &Context<'_>,
+    ) -> Result<Option<save::Output>> {
         let output = save::Output::for_query(self.query, self.args, self.file, op, context)?;
         if output.is_some() {
-            target::check_written(&self.resolved.notes, self.args.save.allow_empty)?;
+            target::check_written(&resolved.notes, self.args.save.allow_empty)?;
         }
         Ok(output)
     }

@@ -138,7 +138,7 @@ fn fresh(folder: &Path, files: &Files) {
 }
 
 /// Checks the files after a command was stopped: each, and each folder, is the old one or the new one.
-fn check(line: &str, how: &str, now: &Files, (old, new): (&Files, &Files), is_done: bool) {
+fn check(line: &str, how: &str, now: &Files, [old, new]: [&Files; 2], is_done: bool) {
     for name in names(now) {
         let is_known = [old, new].iter().any(|all| whole(all, name) == whole(now, name));
         assert!(is_known, "{line}, {how}: {name} is neither the old file nor the new one");
@@ -205,7 +205,7 @@ fn an_edit_that_fails_at_any_write_or_is_killed_leaves_the_old_file_or_the_new()
             let mut now = files(&work);
             // A new file that had a name for the moment before it took that of the old one.
             now.retain(|name, _| !name.starts_with('.'));
-            check(line, &format!("killed after {delay} ms"), &now, (&old, &new), is_done);
+            check(line, &format!("killed after {delay} ms"), &now, [&old, &new], is_done);
         }
     }
     assert!(10 < killed && 50 < refused, "{killed} {refused}");
@@ -236,7 +236,7 @@ fn a_signal_or_a_lack_of_descriptors_leaves_the_old_files_or_the_new() {
             assert!(is_killed || code == Some(130) || code == Some(0), "{line}: {status:?}");
             interrupted += usize::from(code != Some(0));
             let how = format!("interrupted after {delay} ms");
-            check(line, &how, &files(&work), (&old, &new), code == Some(0));
+            check(line, &how, &files(&work), [&old, &new], code == Some(0));
         }
         for count in 4..12 {
             fresh(&work, &old);
@@ -247,7 +247,7 @@ fn a_signal_or_a_lack_of_descriptors_leaves_the_old_files_or_the_new() {
             assert!(is_done || is_error, "{line}, {count} descriptors: {text}");
             (done, refused) = (done + usize::from(is_done), refused + usize::from(!is_done));
             let how = format!("{count} descriptors");
-            check(line, &how, &files(&work), (&old, &new), is_done);
+            check(line, &how, &files(&work), [&old, &new], is_done);
         }
     }
     assert!(interrupted > 10 && refused > 30 && done > 30, "{interrupted} {refused} {done}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::tgm::{Held, bits_of, done, held, message, samples};
+use crate::tgm::{ReadDataset, bits_of, done, held, message, samples};
 use tet_cli::Exit;
 use tet_format::DType;
 use tet_tensogram as tg;
@@ -143,7 +143,7 @@ fn doubles_are_packed_as_exactly_as_is_asked() {
         let args = [&["convert", "in.tgm", "out.tgm", "--force"], &packing[..], options].concat();
         let text = done(folder, &args);
         assert!(text.contains("values are rounded") || text.contains("become one"), "{text}");
-        let found: Held = held(&folder.join("out.tgm")).remove(0);
+        let found: ReadDataset = held(&folder.join("out.tgm")).remove(0);
         let found = found.elements.as_chunks::<8>().0.iter().map(|it| f64::from_le_bytes(*it));
         let off = found.zip(&doubles).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
         assert!(off <= error, "{options:?}: {off}");

@@ -24,9 +24,8 @@ impl Budget {
     }
 }
 
-/// Reads bit planes into `planes`, the highest of `width` first; gives the number of bits that were read.
-fn planes(bits: &mut Bits<'_>, max_bits: u32, planes: (u32, u32), out: &mut [u64]) -> u32 {
-    let (width, precision) = planes;
+/// Reads `precision` bit planes into `out`, the highest of `width` first; gives the number of bits that were read.
+fn planes(bits: &mut Bits<'_>, max_bits: u32, width: u32, precision: u32, out: &mut [u64]) -> u32 {
     let lowest = width.saturating_sub(precision);
     let (mut left, mut known) = (max_bits, 0_usize);
     out.fill(0);
@@ -170,7 +169,7 @@ macro_rules! decoders {
             ) {
                 let mut held = [0; LEN_MAX];
                 let stored = &mut held[..out.len()];
-                budget.used += planes(bits, budget.left(), (WIDTH, precision), stored);
+                budget.used += planes(bits, budget.left(), WIDTH, precision, stored);
                 for (number, at) in stored.iter().zip(order::of_rank(rank)) {
                     const MASK: u64 = 0xAAAA_AAAA_AAAA_AAAA;
                     let number = (number ^ MASK).wrapping_sub(MASK);

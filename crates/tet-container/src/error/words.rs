@@ -14,7 +14,7 @@ pub(super) fn advice(format: Format) -> &'static str {
     }
 }
 
-/// What is wrong with a file of another container.
+/// The fault of a file of another container than `.tet`, for a message.
 pub(super) fn broken(fault: &ForeignFault) -> String {
     if fault.rule.is_limit() {
         return format!("beyond a limit: {fault}");

@@ -270,7 +270,7 @@ fn of_value(value: &Value, dtype: DType) -> Option<AttrText> {
 mod tests {
     use super::*;
 
-    /// What a store of JSON reads of an attribute.
+    /// An attribute as a store of JSON reads it back.
     fn bare(attr: &AttrText) -> AttrText {
         match attr {
             AttrText::Numbers { json, .. } => match serde_json::from_str(json).unwrap() {

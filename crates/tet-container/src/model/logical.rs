@@ -39,7 +39,7 @@ pub struct Physical {
     pub stored: DType,
     /// Axes of the container behind those of the dataset, which its elements are made of.
     pub inner: usize,
-    /// What its elements are, where the container has no word for that.
+    /// The name of the type of its elements, where the container has no such type.
     from: Option<String>,
 }
 

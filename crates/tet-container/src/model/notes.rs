@@ -1,4 +1,4 @@
-//! What an import or export changed: values stay exact, but a container may lack a word for them.
+//! Notes on what an import or export changed: values stay exact, but a container may lack a word for them.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ pub enum Note {
         /// The dataset.
         dataset: String,
     },
-    /// What a selection took for granted.
+    /// An assumption of a selection.
     Selection(SelectionNote),
     /// Times are stored as integers, with an attribute that says of what.
     Times {
@@ -155,14 +155,14 @@ pub enum Note {
     LeftBehind {
         /// The dataset; empty for the file.
         dataset: String,
-        /// What it is.
+        /// Their kind, in the plural.
         what: &'static str,
         /// How many there are.
         count: usize,
     },
     /// Values of a file that are not listed.
     NotListed {
-        /// What they are.
+        /// Their kind, in the plural.
         what: &'static str,
         /// The first of them.
         names: Vec<String>,
@@ -252,7 +252,7 @@ pub enum Note {
         dataset: String,
         /// How many there are.
         count: u64,
-        /// What they have.
+        /// The property that they have.
         what: &'static str,
     },
     /// Attributes of the dataset name others that are not in the output: these names are left out.

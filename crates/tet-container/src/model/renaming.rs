@@ -92,7 +92,7 @@ pub fn renamed_attrs(
     let new_word = |word: &str| {
         let found = catalog.in_scope(&dataset.name, word).filter(|_| !word.ends_with(':'))?;
         let new = *new_names.get(&found.index)?;
-        // What is named without its group is found without it.
+        // A dataset that is named without its group is found without it.
         let new = if word.contains('/') { new } else { leaf(new) };
         Some(if word.starts_with('/') { format!("/{new}") } else { new.to_owned() })
     };

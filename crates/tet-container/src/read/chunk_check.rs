@@ -24,7 +24,7 @@ pub struct ChunkRules<'a> {
     pub too_long: &'static ForeignRule,
 }
 
-/// What the payloads of a file decode to while it is checked: it is counted before each is decoded.
+/// The decoded bytes of the payloads of a file that is checked; each payload is counted before it is decoded.
 #[derive(Debug)]
 pub struct DecodedTotal {
     sum: u64,
@@ -141,7 +141,7 @@ fn check_texts(
     let how = Execution { progress, ..Execution::default() };
     let fault = match dataset.for_texts::<QueryError>(&slab, &how, &mut |_| Ok(())) {
         Ok(()) => return Ok(()),
-        // What is wrong with its chunks is found when these are checked.
+        // The faults of its chunks are found when these are checked.
         Err(QueryError::Codec { .. }) if dataset.stored().text.is_none() => return Ok(()),
         Err(QueryError::Codec { at, .. }) => {
             ForeignFault { rule: decodes, at, found: 0, wanted: 0 }

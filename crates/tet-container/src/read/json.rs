@@ -200,7 +200,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What follows a backslash.
+    /// Reads the character of an escape, after its backslash.
     fn escape(&mut self) -> Result<char> {
         let at = self.at;
         let byte = self.byte();

@@ -1,5 +1,5 @@
-//! What of an open file cannot be read and is no dataset: the one rule by which all commands, and the libraries for Rust
-//! and Python, report it.
+//! Parts of an open file that cannot be read and are no dataset: the one rule by which all commands, and the libraries
+//! for Rust and Python, report them.
 //!
 //! ```text
 //!   a finding of opening                   reading some datasets    reading or writing all of them
@@ -37,7 +37,7 @@ impl Opened {
         !place.dataset_name.as_ref().map_or(place.dataset.is_some(), is_listed)
     }
 
-    /// What to tell whoever reads the file: errors and warnings of opening it. Those of datasets that have a fault are
+    /// Errors and warnings of opening the file, for those who read it. Those of datasets that have a fault are
     /// left out, since reading these fails.
     pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
         let faulty = self.catalog.datasets().iter().filter(|it| it.fault.is_some());

@@ -16,7 +16,7 @@ use crate::{Format, Note};
 /// How bytes are read from the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Io {
-    /// What is safe and fast: positioned reads.
+    /// The method that is safe and fast: positioned reads.
     #[default]
     Auto,
     /// Positioned reads.
@@ -30,9 +30,9 @@ pub enum Io {
 pub struct OpenOptions {
     /// How bytes are read.
     pub io: Io,
-    /// What to make of a broken footer.
+    /// How a broken footer is treated.
     pub footer: FooterMode,
-    /// What a file may ask for.
+    /// The bounds of what a file may make a reader do.
     pub limits: Limits,
     /// Bytes that the stored elements of a sparse tensor may take in memory, which are read at once.
     pub memory_budget: u64,
@@ -69,15 +69,15 @@ impl Default for OpenOptions {
 pub struct Opened {
     /// Its datasets.
     pub catalog: Catalog,
-    /// What it is.
+    /// Its format.
     pub format: Format,
     /// The whole file, if it is `.tet`.
     pub tet: Option<TetFile>,
-    /// What is odd about the file, or wrong with a part of it, if it is another container.
+    /// Faults and oddities that opening it found, if it is another container.
     pub findings: Vec<Finding>,
     /// Its regions in file order, if it is another container and they are known.
     pub regions: Vec<FileRegion>,
-    /// What its arrays are read as differently from what they are.
+    /// Notes on arrays that are read differently from how they are stored.
     pub notes: Vec<Note>,
     /// The positions of its datasets of text that became the labels of axes.
     pub labels: BTreeSet<usize>,
@@ -93,11 +93,11 @@ pub fn path_of(source: &Source) -> PathBuf {
 /// A region of another container than `.tet`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRegion {
-    /// What the container calls it.
+    /// Its name in the specification of the container.
     pub name: &'static str,
     /// Where it is.
     pub span: Span,
-    /// What it holds, in a few words.
+    /// Its contents, in a few words.
     pub holds: String,
 }
 

@@ -11,7 +11,7 @@ use tet_query::{ChunkPlace, ChunkTable, Decoder, Sealed};
 use super::slabs::{elements_of, locate};
 use crate::chunking;
 
-/// What the stored elements of an array are.
+/// The stored elements of an array: their place, size and type.
 #[derive(Debug)]
 pub struct StoredElements<'a> {
     /// The extents of the array.
@@ -22,7 +22,7 @@ pub struct StoredElements<'a> {
     pub stored: Span,
     /// Bytes of each.
     pub size: u64,
-    /// What makes elements of stored ones, in the order in which a writer would apply it.
+    /// The stages between elements and stored bytes, in the order in which a writer would apply them.
     pub stages: Vec<Arc<dyn Stage>>,
     /// The type and the order of the bytes of elements.
     pub layout: ElementLayout,

@@ -37,19 +37,19 @@ impl Slabs {
         Slabs { grid, element_bits, stored, swapped: None, sealed: None }
     }
 
-    /// The same with numbers of the other byte order, if they are that.
+    /// Sets that numbers are in the other byte order.
     #[must_use]
     pub fn swapped(self, swapped: Option<Swapped>) -> Slabs {
         Slabs { swapped, ..self }
     }
 
-    /// The same with a checksum of all of it.
+    /// Sets the checksum of all stored bytes.
     #[must_use]
     pub fn sealed(self, sealed: Option<Sealed>) -> Slabs {
         self.sharing(sealed.map(Arc::new))
     }
 
-    /// The same with a checksum that is of the bytes of other arrays too.
+    /// Sets a checksum that is of the bytes of other arrays too.
     #[must_use]
     pub fn sharing(self, sealed: Option<Arc<Sealed>>) -> Slabs {
         Slabs { sealed, ..self }

@@ -59,7 +59,7 @@ impl Scratch {
 
 /// Bytes that are made when they are first read, and kept in a [`Scratch`] file.
 pub struct Spool {
-    /// What errors call it.
+    /// Its name in errors.
     name: String,
     len: u64,
     scratch: Arc<Scratch>,
@@ -89,7 +89,7 @@ impl Spool {
         Spool::in_file(&Scratch::new(options), name, len, options, fill)
     }
 
-    /// The same in a file that others are in too.
+    /// A source in a scratch file that it shares with others.
     pub fn in_file(
         scratch: &Arc<Scratch>,
         name: String,

@@ -16,7 +16,7 @@ use crate::write::texts::TextCounts;
 use crate::write::{csv, json, text};
 use crate::{Error, Note, Result};
 
-/// What an array is written as.
+/// A format for one array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Encoding {
@@ -28,7 +28,7 @@ pub enum Encoding {
     Raw,
     /// Text: a line per row of the last axis, values between commas, no header.
     Csv,
-    /// The same with values between tabs.
+    /// Text: a line per row of the last axis, values between tabs, no header.
     Tsv,
     /// JSON: a list per row of the last axis, in a list for each axis before it.
     Json,
@@ -64,12 +64,12 @@ impl Encoding {
     }
 }
 
-/// What was written.
+/// A written array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Bytes of the file.
     pub bytes: u64,
-    /// What differs in the file from the array.
+    /// Differences between the file and the array.
     pub notes: Vec<Note>,
 }
 
@@ -101,7 +101,7 @@ pub fn write_lazy(
     write_elements(lazy, encoding, &execution.begin(stream::len_of(lazy)), out)
 }
 
-/// The same as a part of a whole whose progress has begun.
+/// Writes an array as a part of a whole whose progress has begun.
 ///
 /// # Errors
 /// The elements cannot be read or written, or the caller canceled.

@@ -30,7 +30,7 @@ pub struct Bands<'l> {
     folder: Option<PathBuf>,
     /// The elements in the scratch file.
     rechunked: Option<Rechunked>,
-    /// What is held: positions along each axis.
+    /// The positions along each axis that are in memory.
     held: Region,
     band: Vec<u8>,
 }
@@ -123,7 +123,7 @@ impl<'l> Bands<'l> {
     }
 }
 
-/// The same values in a type that `.tet` has.
+/// Converts elements in place to a wider type, which `.tet` has.
 fn widen(from: DType, to: DType, out: &mut Vec<u8>) {
     match (from, to) {
         (DType::Int8, DType::Int16) => {

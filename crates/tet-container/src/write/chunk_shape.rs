@@ -47,7 +47,7 @@ pub fn len_of(shape: &[u64], element_size: u64) -> u64 {
     shape.iter().copied().fold(element_size.max(1), u64::saturating_mul)
 }
 
-/// What is asked for the chunks of a dataset.
+/// The chunk shape that options set for a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AskedChunks {
     /// Nothing.
@@ -58,7 +58,7 @@ pub enum AskedChunks {
     Shape(Vec<u64>),
 }
 
-/// What is asked for the chunks of a dataset of this shape: that of the dataset, or all but its last axes.
+/// The chunk shape that options set for a dataset of this shape: that of the dataset, or all but its last axes.
 ///
 /// # Errors
 /// A shape for this dataset has another number of axes, or an extent of 0.

@@ -1,4 +1,4 @@
-//! What is converted, and how.
+//! A conversion: its datasets and its options.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct ConvertOptions {
     pub tet: ImportOptions,
     /// How elements are stored.
     pub storage: Storage,
-    /// What is selected of each dataset along the axes that it has, such as `time=2001-06, lat=40:60`; `None` is all.
+    /// The selection of each dataset along the axes that it has, such as `time=2001-06, lat=40:60`; `None` is all.
     pub select: Option<String>,
     /// Whether packed and masked values are decoded: by default they are, unless those who read the output do so.
     pub decoding: Decoding,
@@ -48,11 +48,11 @@ pub struct ConvertOptions {
     pub renames: Vec<(String, String)>,
     /// Codecs of single datasets.
     pub codecs: Vec<CodecRule>,
-    /// What is done about datasets and attributes of one name, where several files are merged.
+    /// The treatment of datasets and attributes of one name, where several files are merged.
     pub conflict: Conflict,
     /// Bytes of the tensors of one shard of a model, at most, where it is to have shards.
     pub shard_len: Option<u64>,
-    /// What happens with datasets that cannot be written.
+    /// The treatment of datasets that cannot be written.
     pub unsupported: UnsupportedChoice,
     /// The fate of elements that cannot be read, because the input is damaged.
     pub damage: DamageChoice,
@@ -113,7 +113,7 @@ impl ConvertOptions {
     }
 }
 
-/// What is done about datasets and attributes of one name that differ between files that are merged.
+/// The treatment of datasets and attributes of one name that differ between files that are merged.
 ///
 /// ```
 /// assert_eq!(tet_container::Conflict::default(), tet_container::Conflict::Refused);
@@ -127,7 +127,7 @@ pub enum Conflict {
     First,
 }
 
-/// What happens with datasets that an output cannot hold, or that cannot be read.
+/// The treatment of datasets that an output cannot hold, or that cannot be read.
 ///
 /// # Examples
 ///
@@ -189,14 +189,14 @@ pub enum DenseOutput {
     Sparse,
 }
 
-/// What is to be written, for a [`Writer`](crate::Writer).
+/// The input of a [`Writer`](crate::Writer).
 #[derive(Debug)]
 pub struct Conversion<'c> {
     /// The catalog of the input.
     pub catalog: &'c Catalog,
     /// The datasets to write, in their order.
     pub datasets: Vec<&'c Dataset>,
-    /// What differs in the output from the input; writers add to it.
+    /// Differences between the output and the input; writers add to them.
     pub notes: Vec<Note>,
     /// How the datasets were made, where they are a result and not those of a file.
     pub history: Option<HistoryRow>,

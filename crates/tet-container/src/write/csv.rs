@@ -10,7 +10,7 @@ use tet_format::{DType, Shape};
 
 use super::text;
 
-/// What is between values.
+/// The character between values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
     /// A comma.

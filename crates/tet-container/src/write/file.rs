@@ -62,7 +62,7 @@ pub fn publish<T>(
     })
 }
 
-/// The same for what goes back in its file, and says itself which bytes are final.
+/// Publishes a file whose writer seeks, and marks itself which bytes are final.
 ///
 /// # Errors
 /// As [`publish`].

@@ -225,7 +225,7 @@ fn iso(at: i64, has_time: bool) -> Option<String> {
     Some(if has_time { format!("{date}T{hour:02}:{minute:02}:{second:02}") } else { date })
 }
 
-/// The same day and time some months later; the last day of a month that is shorter.
+/// The day and time some months later; the last day of a month that is shorter.
 fn after_months(at: i64, months: i64) -> Option<i64> {
     let (year, month, day) = date_of(at);
     let number = (year * 12 + i64::from(month) - 1).checked_add(months)?;

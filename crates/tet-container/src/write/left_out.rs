@@ -6,10 +6,10 @@ use crate::Note;
 use crate::model::attributes::SCALAR_KEY;
 use crate::model::origin::is_of_origin;
 
-/// What outputs that hold arrays alone have no place for.
+/// Notes on metadata that outputs of arrays alone cannot store.
 pub fn left_out(catalog: &Catalog, datasets: &[&Dataset]) -> Vec<Note> {
     let mut notes = of_datasets(datasets, |key| key == SCALAR_KEY);
-    // What a safetensors file stores about its own bytes is about that file.
+    // The header of a safetensors file is about the bytes of that file alone.
     let count = catalog.attrs().keys().filter(|key| !is_of_origin(key)).count();
     notes.extend(Note::left_behind("", "attributes of the file", count));
     notes

@@ -1,4 +1,4 @@
-//! What NetCDF files of all versions have in common: names, types, labels of axes, attributes.
+//! Rules that NetCDF files of all versions share: names, types, labels of axes, attributes.
 
 pub mod attributes;
 pub mod labels;

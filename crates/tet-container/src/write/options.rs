@@ -1,4 +1,4 @@
-//! What the caller may ask of an import, and what it reports.
+//! The options of an import, and its report.
 
 use std::path::PathBuf;
 
@@ -117,7 +117,7 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// The same with axes and attributes of datasets that have names instead of `#N`.
+    /// These options, with the names of datasets instead of `#N` in those of axes and attributes.
     pub fn named(&self, catalog: &Catalog) -> Self {
         let mut options = self.clone();
         let name = |asked: &mut String| {
@@ -159,12 +159,12 @@ impl Default for ImportOptions {
     }
 }
 
-/// What an import wrote.
+/// The report of an import: its output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
     /// The datasets, in the output's order.
     pub datasets: Vec<Imported>,
-    /// What differs in the output from the input.
+    /// Differences between the output and the input.
     pub notes: Vec<Note>,
     /// Bytes of the input file, or of all its files.
     pub input_len: u64,
@@ -183,7 +183,7 @@ pub struct ImportReport {
 pub struct Imported {
     /// Its name.
     pub name: String,
-    /// What its dtype is called.
+    /// The name of its dtype.
     pub dtype: String,
     /// Its shape.
     pub shape: Vec<u64>,

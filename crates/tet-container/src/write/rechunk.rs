@@ -278,7 +278,7 @@ fn meeting(grid: &Grid, region: &Region) -> impl Iterator<Item = Vec<u64>> + use
     })
 }
 
-/// What two regions that meet have in common.
+/// The intersection of two regions that meet.
 fn common(a: &Region, b: &Region) -> Region {
     a.iter().zip(b).map(|(a, b)| a.start.max(b.start)..a.end.min(b.end)).collect()
 }

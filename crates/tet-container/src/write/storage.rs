@@ -260,7 +260,7 @@ pub enum PayloadCodec {
 }
 
 impl PayloadCodec {
-    /// What it is called.
+    /// Its name, as `--codec` takes it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -140,7 +140,7 @@ pub fn read(
         buffer.try_reserve_exact(len).map_err(|_| memory())?;
     }
     buffer.resize(len, 0);
-    // What a dataset is computed of is read itself, with all threads and the whole budget.
+    // The elements that a dataset is computed from are read themselves, with all threads and the whole budget.
     let read = match Computed::behind(lazy) {
         Some(elements) => elements.read_into(part, how, buffer),
         None => lazy.read_into(part, how, buffer),

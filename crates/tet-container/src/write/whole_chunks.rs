@@ -27,7 +27,7 @@ pub struct WholeChunks<'e> {
     pub threads: usize,
     /// The folder for scratch files.
     pub scratch: Option<&'e Path>,
-    /// What makes stored bytes of elements; `None` where they are stored as they are.
+    /// The encoder of elements; `None` where they are stored as they are.
     pub encode: Option<&'e EncodeChunk<'e>>,
 }
 

@@ -56,7 +56,7 @@ pub struct AxisAppend<'a> {
 pub(crate) struct Growing<'c> {
     pub(crate) dataset: &'c Dataset,
     pub(crate) axis: usize,
-    /// The dataset of each input.
+    /// The dataset of its name in each input.
     pub(crate) parts: Vec<FileDataset<'c>>,
 }
 

@@ -68,7 +68,7 @@ pub(super) fn begin(
     };
     let mut report = EditReport::default();
     let mut grows = GrowingAxis { name: asked.axis.to_owned(), ..GrowingAxis::default() };
-    // What cannot grow is no beginning.
+    // An input whose datasets cannot grow begins no folder.
     for it in growing(first.opened, of_folder, others)? {
         let (dataset, axis, from) = (it.dataset.name.clone(), it.axis, 0);
         let to = extent(it.dataset, axis).saturating_add(it.by());
@@ -95,7 +95,7 @@ pub(super) fn begin(
     };
     match converted {
         Ok(converted) => {
-            // What the folder does not hold of the files is said.
+            // The notes say which parts of the files the folder does not have.
             report.notes = converted.notes;
             report.file_len = Some(converted.output_len);
             Ok(report)
@@ -149,7 +149,8 @@ pub(super) fn append(
     }
 }
 
-/// The same append of inputs that have nothing but what is asked for: all datasets of a folder that have the axis grow.
+/// The append without a choice of datasets, of inputs that have the chosen ones alone: all of a folder that have the
+/// axis grow.
 fn of_all<'a>(asked: &AxisAppend<'a>) -> AxisAppend<'a> {
     AxisAppend { datasets: &[], exclude: &[], ..*asked }
 }
@@ -282,7 +283,7 @@ impl Attempt<'_> {
             match publisher.commit() {
                 // Another process is replacing it right now.
                 Err(error) if is_of(&error, ErrorKind::WouldBlock) => thread::sleep(PAUSE),
-                // What was appended since names the part, or follows this manifest.
+                // A manifest of a later append names the part, or follows this one.
                 Err(tet_io::Error::Unsure { .. }) if self.follows(text, file) => return Ok(()),
                 outcome => return Ok(outcome?),
             }

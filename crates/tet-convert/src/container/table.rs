@@ -99,7 +99,7 @@ pub(super) fn with_suffix(path: &Path) -> Option<&'static dyn Container> {
             name.strip_suffix(**suffix).is_some_and(|stem| stem.len() > 1 && stem.ends_with('.'))
                 || is_bare && **suffix == "tet"
         };
-        // What is written comes before what is read: `.bin` is raw elements.
+        // Formats with a writer come before others: `.bin` is raw elements.
         let len = container.suffixes().iter().filter(fits).map(|suffix| suffix.len()).max()?;
         Some((len, container.writer().is_some()))
     };

@@ -22,7 +22,7 @@ pub(super) fn with_new_names(
     for (from, to) in &options.renames {
         names.extend(new_names(&catalog, from, to)?);
     }
-    // What is named in the old way: the new names, where one of the datasets has one.
+    // The new names of the datasets that an old name or pattern matches, where one of them has a new name.
     let new = |text: &String| -> Vec<String> {
         let found = catalog.matching(text).unwrap_or_default();
         if !found.iter().any(|it| names.contains_key(&it.index)) {

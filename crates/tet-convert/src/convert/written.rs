@@ -304,7 +304,7 @@ fn members<'c>(
     held
 }
 
-/// What the elements of a dataset are that is left out where an output cannot hold them.
+/// The kind of elements that are no numbers, for a dataset that is left out where an output cannot store them.
 fn without_numbers(dataset: &Dataset) -> Option<&'static str> {
     match dataset.why() {
         None if dataset.is_text() => Some("texts"),

@@ -72,7 +72,7 @@ fn rewrites<'a>(opened: &Opened, editor: &dyn Editor, how: &Repack) -> Result<Ve
             let Some(change) = changes.get_mut(at) else { continue };
             change.checksum = rule.storage.checksum.or(change.checksum);
             change.filter = rule.storage.filter.or(change.filter);
-            // What is asked for all datasets is asked for those that can be packed.
+            // A packing for all datasets is for those that can be packed.
             if rule.dataset != "*" || dtype == Some(DType::Float64) {
                 change.packing = rule.storage.packing.or(change.packing);
             }

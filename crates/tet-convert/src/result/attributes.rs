@@ -160,7 +160,7 @@ fn is_count(op: Op) -> bool {
     [Count, Histogram, InfCount, NanCount, NullCount].contains(&op)
 }
 
-/// What belongs to the counts of a histogram: the edges of the bins of all cells, or of one cell after the other, and
+/// The attributes of the counts of a histogram: the edges of the bins of all cells, or of one cell after the other, and
 /// how many elements lie outside.
 fn of_histogram(edges: &[f64], below: &[u64], above: &[u64]) -> Attrs {
     let lists = [

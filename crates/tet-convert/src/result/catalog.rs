@@ -183,7 +183,7 @@ fn byte_part(dataset: &Dataset, slab: &Hyperslab) -> Result<Option<(Dataset, Hyp
 
 /// A dataset of a result that does not have its axes yet.
 struct Made<'a> {
-    /// What it was made of, and which axes it has position by position.
+    /// The selection that it was made of, and the axes that it has position by position.
     selected: Selected<'a>,
     step: Step<'a>,
     main: Dataset,

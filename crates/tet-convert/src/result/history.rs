@@ -8,7 +8,7 @@ use tet_query::{
 
 use super::ResultOptions;
 
-/// What was made of a dataset.
+/// A result that was made of a dataset.
 #[derive(Clone, Copy)]
 pub(super) enum Step<'a> {
     /// Its elements, chosen and transformed.

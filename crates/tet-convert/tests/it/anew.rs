@@ -86,7 +86,7 @@ fn datasets_get_another_codec_and_keep_their_elements() {
         assert!(packed_len < raw_len / 3, "{suffix}: {packed_len} of {raw_len}");
         check_sound(&path);
         assert!(contents(&path) == old, "{suffix}");
-        // What is stored so already is copied, unless a level is asked for.
+        // Datasets that have the codec are copied, unless a level is given.
         let report = repacked(&path, &codec("*.w", packed, None)).expect("it stays");
         assert_eq!(changed(&report), [""; 0], "{suffix}");
         let report = repacked(&path, &codec("b.w", packed, Some(9))).expect("a level");

@@ -1,4 +1,4 @@
-//! What of a file is appended: texts that the file cannot hold are refused by name, or left out where that is asked for.
+//! Appended texts that the file cannot store are refused by name, or left out where that is asked for.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tet_convert::{ConvertOptions, OpenOptions, Opened, convert, open, open_source};
 use tet_io::Source;
 
-/// What a conversion of a table writes, and what is read of that.
+/// The text that a conversion of a table writes, and that text as it is read back.
 fn rewritten(table: &[u8], suffix: &str, options: &ConvertOptions) -> (String, Opened) {
     let folder = tempfile::tempdir().unwrap();
     let (input, out) = (folder.path().join("in.csv"), folder.path().join(format!("out.{suffix}")));
@@ -144,7 +144,7 @@ fn texts_alone_have_a_line_of_names() {
         assert_eq!(text, "city\nBergen\n\"Oslo; Blindern\"\n\"\"\n\"1 2\"\n");
         assert_eq!(texts(&again, "city"), ["Bergen", "Oslo; Blindern", "", "1 2"]);
     }
-    // What the fields of other tables would be between, in each row as often.
+    // Each row has each character that delimits fields in other tables, equally often.
     let odd = "a\tb,c;d|e f";
     let table = format!("city|n\n\"{odd}\"|1\n\"{odd}\"|2\n");
     for suffix in ["csv", "tsv"] {

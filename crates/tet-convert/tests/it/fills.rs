@@ -88,7 +88,7 @@ fn array(folder: &Path, document: &Value, chunk: &[u8]) {
     fs::write(folder.join("c/0/0"), chunk).expect("it is written");
 }
 
-/// The same as Zarr 3.
+/// Arrays of all types and their fill values, as Zarr 3.
 fn zarr(folder: &Path) {
     for (number, (dtype, fill)) in fills().into_iter().enumerate() {
         let spelled = fill_json(dtype, &fill, ZarrFormat::V3).expect("version 3 has all");

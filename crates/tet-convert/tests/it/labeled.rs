@@ -32,7 +32,7 @@ fn input(folder: &Path) -> Catalog {
     opened(&output).catalog
 }
 
-/// What a selection is written as.
+/// The text that a selection is written as.
 fn written(catalog: &Catalog, slice: &str, name: &str, layout: TextLayout) -> String {
     let dataset = catalog.find("t").unwrap();
     let slab = match slice {

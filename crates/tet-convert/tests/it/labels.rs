@@ -67,7 +67,7 @@ fn arrays_of_texts_and_numbers_become_labels() {
     world.go("in.npz", "out.tet");
     let by_texts = vec![(0, texts(&["A", "B"])), (1, texts(&["p", "q", "r"]))];
     assert_eq!(labels(&world, "out.tet"), by_texts);
-    // The same of a file that is no archive.
+    // A file that is no archive keeps the labels too.
     name(&mut world, &["y", "z"], &[("z", depth())]);
     world.go("out.tet", "next.zt");
     assert_eq!(labels(&world, "next.zt"), wanted);

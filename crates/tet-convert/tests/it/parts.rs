@@ -42,7 +42,7 @@ fn parts_of_any_container_are_put_together_again() {
     let plain = ConvertOptions::default();
     world.go(&split, "split.tet", &plain);
     let report = world.go(&split, "split.safetensors", &plain);
-    // What ties the parts is written; the rest is noted.
+    // The attributes that tie the parts are written; the others are noted.
     let kinds = |note: &Note| matches!(note, Note::LeftBehind { dataset, count: 1, .. } if dataset == "m.values");
     assert!(report.notes.iter().all(kinds), "{:?}", report.notes);
     world.go(&split, "split.safetensors.index.json", &plain);

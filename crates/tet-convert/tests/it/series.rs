@@ -40,7 +40,7 @@ impl Rows {
         self.write_with(path, &[("lat", 40)])
     }
 
-    /// The same with these datasets that do not grow, each with its first number.
+    /// Writes the file with these datasets that do not grow, each with its first number.
     fn write_with(&self, path: &Path, others: &[(&str, i32)]) -> PathBuf {
         let rows = self.to - self.from;
         let along =

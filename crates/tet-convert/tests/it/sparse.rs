@@ -44,7 +44,7 @@ fn tied_tensors_are_written_once_where_they_can_be() {
         let b = world.path("b.zt");
         assert_eq!(place(&b, "head"), place(&b, "embed"));
         assert_eq!(place(&b, "flat"), place(&b, "embed"));
-        // The same bytes as elements of another type are the same bytes.
+        // Equal bytes of another type in one place are tied too.
         assert_eq!(place(&b, "bits"), place(&b, "embed"));
         // Equal bytes in two places are no tie.
         assert_ne!(place(&b, "equal"), place(&b, "embed"));

@@ -33,7 +33,7 @@ fn read(opened: &Opened, slab: &Hyperslab, how: &Execution) -> tet_query::Result
     Ok(opened.catalog.datasets()[0].read(slab, how)?.value)
 }
 
-/// What an object decodes to as a whole.
+/// The decoded bytes of a whole object.
 fn whole(encoded: &Encoded<'_>) -> Vec<u8> {
     let (len, limits) = (encoded.region.len() as u64, tet_tensogram::Limits::default());
     let region = tet_tensogram::Region::new(&encoded.descriptor, 0, len, &limits).expect("sound");

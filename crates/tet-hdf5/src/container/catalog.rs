@@ -117,7 +117,7 @@ pub(super) fn contents(
         let mut attrs = BTreeMap::new();
         for it in list.iter().filter(|it| is_shown(&it.name, false)) {
             let fault = match attributes::value(file, it, &paths) {
-                Some(value) if takes_room(&mut room, (&it.name, &value)) => {
+                Some(value) if takes_room(&mut room, &it.name, &value) => {
                     attrs.insert(it.name.clone(), value);
                     continue;
                 }
@@ -147,7 +147,7 @@ pub(super) fn contents(
 }
 
 /// Takes the bytes of an attribute off those that there is room for.
-fn takes_room(room: &mut u64, (name, value): (&str, &AttrText)) -> bool {
+fn takes_room(room: &mut u64, name: &str, value: &AttrText) -> bool {
     let len = value.text().len().saturating_add(name.len()) as u64;
     let left = room.checked_sub(len);
     *room = left.unwrap_or(0);
@@ -183,7 +183,7 @@ fn value_fault(file: &Hdf5File, attribute: &StoredAttribute) -> crate::Result<Fo
     }
 }
 
-/// What a file has.
+/// The catalog of a file, and the names that it lacks.
 pub(super) struct Listed {
     pub(super) catalog: Catalog,
     /// On datasets that have several names.
@@ -225,14 +225,15 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Listed {
                 continue;
             }
         };
-        let dims = axes.of(labeled);
+        let dims = axes.axis_names(labeled);
         let others = others.get(&labeled.address).filter(|_| labeled.fault.is_none());
         let others = others.into_iter().copied().flatten();
         for (name, is_first) in
             std::iter::once((name, true)).chain(others.map(|it| (it.clone(), false)))
         {
             // Each name has the attributes, which can be long.
-            let has_room = labeled.attrs.iter().all(|it| takes_room(&mut room, (it.0, it.1)));
+            let has_room =
+                labeled.attrs.iter().all(|(name, value)| takes_room(&mut room, name, value));
             if !is_first && !has_room {
                 let error = ReadError::Fault(limit(file, labeled.address));
                 datasets.push(unreadable(file, name, error));
@@ -243,7 +244,8 @@ pub(super) fn catalog(file: &Hdf5File, contents: &Contents) -> Listed {
                 notes.push(Note::Untied { dataset, of });
             }
             let room = dataset::MEMBERS_MAX.saturating_sub(parts.len());
-            let read = dataset::read(file, name, &described, (dims.clone(), is_netcdf), room);
+            let stored = dataset::Stored { file, described: &described, dims: &dims, is_netcdf };
+            let read = stored.read(name, room);
             let attrs = shown(labeled, is_netcdf, &dims);
             let mut dataset = empty::matrix(Dataset { attrs, ..read.whole });
             flags::add(&mut dataset);

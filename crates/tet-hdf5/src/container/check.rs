@@ -1,4 +1,4 @@
-//! What is wrong with an HDF5 file, all of it.
+//! Checks an HDF5 file: all its faults as findings.
 
 use std::collections::BTreeSet;
 

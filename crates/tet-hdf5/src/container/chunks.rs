@@ -28,7 +28,7 @@ pub(super) struct Chunks {
     pub(super) fill: FillValue,
 }
 
-/// What undoes the filters of a dataset; an error names the first that is not read.
+/// The decoders of the filters of a dataset; an error names the first filter that is not supported.
 pub(super) fn stages(
     filters: &[StoredFilter],
     element_size: u64,

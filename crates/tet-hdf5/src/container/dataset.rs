@@ -19,7 +19,7 @@ use tet_container::model::dtype::untyped_advice;
 use tet_container::read::pieces::{Pieces, StoredElements};
 use tet_container::read::slabs::{Slabs, grid, grid_of_one, no_bytes, too_deep, unread};
 
-/// What the name of the part ends with that has the bytes of texts.
+/// The last word of the name of the part that has the bytes of texts.
 const BYTES: &str = "bytes";
 /// The type of the characters of texts of NetCDF.
 const CHAR: &str = "char";
@@ -32,56 +32,52 @@ pub(super) struct Read {
     pub(super) parts: Vec<Dataset>,
 }
 
-/// A dataset of this name, with a fault where it cannot be read; `dims` are the names of its axes, and there is `room` for
-/// as many parts.
-pub(super) fn read(
-    file: &Hdf5File,
-    name: String,
-    described: &Described,
-    (dims, is_netcdf): (Vec<String>, bool),
-    room: usize,
-) -> Read {
-    let stored = Stored { file, described, dims: &dims };
-    if let Some((datatype, axes)) = element::texts(&described.datatype) {
-        let is_char = is_netcdf && described.datatype.size == 1 && axes.is_empty();
-        return stored.texts(name, (datatype, axes, None), is_char);
-    }
-    if let Some(element) = element::element(&described.datatype) {
-        let enumeration = element::enumeration(&described.datatype, &element).map(Arc::new);
-        let whole = Dataset { enumeration, ..stored.numbers(name, &element) };
-        return Read { whole, parts: Vec::new() };
-    }
-    let Class::Compound(fields) = &described.datatype.class else {
-        let whole = stored.other(name, &described.datatype, None);
-        return Read { whole, parts: Vec::new() };
-    };
-    let parts = members::parts(&stored, &name, fields, room);
-    let bytes = element::bytes(vec![described.datatype.size.into()]);
-    let whole = Dataset::of_bytes(stored.numbers(name.clone(), &bytes));
-    let dtype_name = element::name(&described.datatype);
-    let compound = match &parts {
-        Some(parts) => {
-            let members = parts.iter().map(|part| part.name.clone()).collect();
-            QueryError::Compound { dataset: name, members }
-        }
-        None => {
-            let what = "it has structures, and those of this file have more members than";
-            unsupported(&name, &format!("{what} the {MEMBERS_MAX} that are read"))
-        }
-    };
-    let parts = parts.unwrap_or_default();
-    let fault = whole.fault.clone().or_else(|| Some(Arc::new(compound)));
-    Read { whole: Dataset { dtype_name, fault, ..whole }, parts }
-}
-
 /// A dataset as its file describes it.
 pub(super) struct Stored<'a> {
     pub(super) file: &'a Hdf5File,
     pub(super) described: &'a Described,
-    dims: &'a [String],
+    /// The names of its axes.
+    pub(super) dims: &'a [String],
+    /// Whether the NetCDF library made the file.
+    pub(super) is_netcdf: bool,
 }
 
 impl Stored<'_> {
+    /// The dataset under this name, with a fault where it cannot be read; there is `room` for as many parts.
+    pub(super) fn read(&self, name: String, room: usize) -> Read {
+        let datatype = &self.described.datatype;
+        if let Some((texts, axes)) = element::texts(datatype) {
+            let is_char = self.is_netcdf && datatype.size == 1 && axes.is_empty();
+            return self.texts(name, texts, axes, None, is_char);
+        }
+        if let Some(element) = element::element(datatype) {
+            let enumeration = element::enumeration(datatype, &element).map(Arc::new);
+            let whole = Dataset { enumeration, ..self.numbers(name, &element) };
+            return Read { whole, parts: Vec::new() };
+        }
+        let Class::Compound(fields) = &datatype.class else {
+            let whole = self.other(name, datatype, None);
+            return Read { whole, parts: Vec::new() };
+        };
+        let parts = members::parts(self, &name, fields, room);
+        let bytes = element::bytes(vec![datatype.size.into()]);
+        let whole = Dataset::of_bytes(self.numbers(name.clone(), &bytes));
+        let dtype_name = element::name(datatype);
+        let compound = match &parts {
+            Some(parts) => {
+                let members = parts.iter().map(|part| part.name.clone()).collect();
+                QueryError::Compound { dataset: name, members }
+            }
+            None => {
+                let what = "it has structures, and those of this file have more members than";
+                unsupported(&name, &format!("{what} the {MEMBERS_MAX} that are read"))
+            }
+        };
+        let parts = parts.unwrap_or_default();
+        let fault = whole.fault.clone().or_else(|| Some(Arc::new(compound)));
+        Read { whole: Dataset { dtype_name, fault, ..whole }, parts }
+    }
+
     /// The dataset as elements of a known type.
     pub(super) fn numbers(&self, name: String, element: &Element) -> Dataset {
         let shape: Vec<u64> =
@@ -91,7 +87,7 @@ impl Stored<'_> {
             (Some(fault), _) => Err(fault),
             (None, _) if self.described.space.is_null => Err(no_elements(&name)),
             (None, StoredLayout::External(parts)) => self.external(&name, element, &shape, parts),
-            _ => chunks(&name, self.described, (element, &shape)).map(|table| (own(), table)),
+            _ => self.array(element, &shape).chunks(&name).map(|table| (own(), table)),
         };
         let (fault, (source, (grid, chunks))) = match read {
             Ok(read) => (None, read),
@@ -109,6 +105,10 @@ impl Stored<'_> {
         }
     }
 
+    fn array<'e>(&'e self, element: &'e Element, shape: &'e [u64]) -> StoredArray<'e> {
+        StoredArray { described: self.described, element, shape }
+    }
+
     /// Elements in other files, which are read as one.
     fn external(
         &self,
@@ -124,7 +124,7 @@ impl Stored<'_> {
         let stored = stored.ok_or_else(too_large)?;
         let source = external::open(self.file.source(), parts, stored.len());
         let source = source.map_err(|why| malformed(name, &why))?;
-        let table = contiguous(self.described, (element, shape), stored).ok_or_else(too_large)?;
+        let table = self.array(element, shape).contiguous(stored).ok_or_else(too_large)?;
         Ok((source, table))
     }
 
@@ -133,7 +133,9 @@ impl Stored<'_> {
     pub(super) fn texts(
         &self,
         name: String,
-        (datatype, axes, member): (&Datatype, Vec<u64>, Option<tet_codec::MemberStage>),
+        datatype: &Datatype,
+        axes: Vec<u64>,
+        member: Option<tet_codec::MemberStage>,
         is_char: bool,
     ) -> Read {
         let is_one = self.described.space.shape.is_empty() && axes.is_empty();
@@ -236,27 +238,97 @@ fn malformed(name: &str, why: &str) -> QueryError {
 
 type Table = (Grid, Arc<dyn ChunkTable>);
 
-/// Where the elements of a dataset are.
-fn chunks(
-    name: &str,
-    described: &Described,
-    (element, shape): (&Element, &[u64]),
-) -> std::result::Result<Table, QueryError> {
-    let size = element.dtype.size().unwrap_or(1);
-    let too_large = || malformed(name, "its chunks cannot be counted");
-    let fill = fill(described, element, size).ok_or_else(too_large)?;
-    match &described.layout {
-        StoredLayout::Contiguous(Some(stored)) => {
-            contiguous(described, (element, shape), *stored).ok_or_else(too_large)
+/// A dataset as an array of elements of one type.
+struct StoredArray<'a> {
+    described: &'a Described,
+    element: &'a Element,
+    /// The extents, with those of an array in each element.
+    shape: &'a [u64],
+}
+
+impl StoredArray<'_> {
+    /// Where the elements of a dataset are.
+    fn chunks(&self, name: &str) -> Result<Table, QueryError> {
+        let StoredArray { described, element, shape } = *self;
+        let size = element.dtype.size().unwrap_or(1);
+        let too_large = || malformed(name, "its chunks cannot be counted");
+        let fill = fill(described, element, size).ok_or_else(too_large)?;
+        match &described.layout {
+            StoredLayout::Contiguous(Some(stored)) => {
+                self.contiguous(*stored).ok_or_else(too_large)
+            }
+            StoredLayout::Contiguous(None) => {
+                let grid = grid_of_one(shape);
+                let absent = Absent { fill, grid: grid.clone(), element_size: size };
+                Ok((grid, Arc::new(absent)))
+            }
+            StoredLayout::Chunked(index) => self.chunked(name, index, fill),
+            StoredLayout::Virtual => {
+                Err(unsupported(name, "it is virtual: parts of other datasets"))
+            }
+            _ => Err(unsupported(name, "its layout is not supported by this build")),
         }
-        StoredLayout::Contiguous(None) => {
-            let grid = grid_of_one(shape);
-            let absent = Absent { fill, grid: grid.clone(), element_size: size };
-            Ok((grid, Arc::new(absent)))
+    }
+
+    /// Elements in one piece; `None` where they cannot be counted.
+    fn contiguous(&self, stored: Span) -> Option<Table> {
+        let StoredArray { described, element, shape } = *self;
+        let size = element.dtype.size().unwrap_or(1);
+        let stages = element_stages(element);
+        let stored = if shape.contains(&0) { no_bytes() } else { stored };
+        // The bytes of a text or of a structure stay together.
+        let is_whole = element.dtype == tet_format::DType::UInt8 && !element.axes.is_empty();
+        if stages.is_empty() && !is_whole {
+            let grid = grid(shape, size * 8)?;
+            let slabs = Slabs::new(grid.clone(), size * 8, stored);
+            return Some((grid, Arc::new(slabs.swapped(Swapped::new(element.swapped)))));
         }
-        StoredLayout::Chunked(index) => chunked(name, described, (element, shape), (index, fill)),
-        StoredLayout::Virtual => Err(unsupported(name, "it is virtual: parts of other datasets")),
-        _ => Err(unsupported(name, "its layout is not supported by this build")),
+        let elements = StoredElements {
+            shape: &described.space.shape,
+            axes: &element.axes,
+            stored,
+            size: described.datatype.size.into(),
+            stages,
+            layout: ElementLayout::new(size).with_width(element.swapped)?,
+            sealed: None,
+        };
+        let pieces = Pieces::new(elements, size)?;
+        Some((pieces.grid().clone(), Arc::new(pieces)))
+    }
+
+    /// Elements in chunks.
+    fn chunked(
+        &self,
+        name: &str,
+        index: &StoredIndex,
+        fill: FillValue,
+    ) -> Result<Table, QueryError> {
+        let StoredArray { described, element, shape } = *self;
+        let size = element.dtype.size().unwrap_or(1);
+        let too_large = || malformed(name, "its chunks cannot be counted");
+        let layout = ElementLayout::new(size).with_width(element.swapped).ok_or_else(too_large)?;
+        let extents = index.shape().iter().chain(&element.axes).copied();
+        let chunk_shape: Shape = extents.collect();
+        let chunk_len = chunk_shape.element_count().and_then(|count| count.checked_mul(size));
+        let chunk_len = chunk_len.ok_or_else(too_large)?;
+        let grid = Grid::padded(Shape::from(shape), chunk_shape).ok_or_else(too_large)?;
+        let filters = stages(&described.filters, described.datatype.size.into());
+        let refused = |refused: Unsupported| unsupported(name, &refused.to_string());
+        let own = element_stages(element);
+        let element_stages = own.len();
+        let stages = own.into_iter().chain(filters.map_err(refused)?);
+        let chunks = Chunks {
+            name: name.to_owned(),
+            grid: grid.clone(),
+            index: index.clone(),
+            shape: described.space.shape.clone(),
+            element_stages,
+            chunk_len,
+            pipeline: Pipeline::new(stages, layout),
+            compression: compression(&described.filters),
+            fill,
+        };
+        Ok((grid, Arc::new(chunks)))
     }
 }
 
@@ -265,69 +337,6 @@ fn element_stages(element: &Element) -> Vec<Arc<dyn Stage>> {
     let bits = element.bits.map(|bits| Arc::new(bits) as Arc<dyn Stage>);
     let member = element.member.map(|member| Arc::new(member) as Arc<dyn Stage>);
     bits.into_iter().chain(member).collect()
-}
-
-/// Elements in one piece; `None` where they cannot be counted.
-fn contiguous(
-    described: &Described,
-    (element, shape): (&Element, &[u64]),
-    stored: Span,
-) -> Option<Table> {
-    let size = element.dtype.size().unwrap_or(1);
-    let stages = element_stages(element);
-    let stored = if shape.contains(&0) { no_bytes() } else { stored };
-    // The bytes of a text or of a structure stay together.
-    let is_whole = element.dtype == tet_format::DType::UInt8 && !element.axes.is_empty();
-    if stages.is_empty() && !is_whole {
-        let grid = grid(shape, size * 8)?;
-        let slabs = Slabs::new(grid.clone(), size * 8, stored);
-        return Some((grid, Arc::new(slabs.swapped(Swapped::new(element.swapped)))));
-    }
-    let elements = StoredElements {
-        shape: &described.space.shape,
-        axes: &element.axes,
-        stored,
-        size: described.datatype.size.into(),
-        stages,
-        layout: ElementLayout::new(size).with_width(element.swapped)?,
-        sealed: None,
-    };
-    let pieces = Pieces::new(elements, size)?;
-    Some((pieces.grid().clone(), Arc::new(pieces)))
-}
-
-/// Elements in chunks.
-fn chunked(
-    name: &str,
-    described: &Described,
-    (element, shape): (&Element, &[u64]),
-    (index, fill): (&StoredIndex, FillValue),
-) -> std::result::Result<Table, QueryError> {
-    let size = element.dtype.size().unwrap_or(1);
-    let too_large = || malformed(name, "its chunks cannot be counted");
-    let layout = ElementLayout::new(size).with_width(element.swapped).ok_or_else(too_large)?;
-    let extents = index.shape().iter().chain(&element.axes).copied();
-    let chunk_shape: Shape = extents.collect();
-    let chunk_len = chunk_shape.element_count().and_then(|count| count.checked_mul(size));
-    let chunk_len = chunk_len.ok_or_else(too_large)?;
-    let grid = Grid::padded(Shape::from(shape), chunk_shape).ok_or_else(too_large)?;
-    let filters = stages(&described.filters, described.datatype.size.into());
-    let refused = |refused: Unsupported| unsupported(name, &refused.to_string());
-    let own = element_stages(element);
-    let element_stages = own.len();
-    let stages = own.into_iter().chain(filters.map_err(refused)?);
-    let chunks = Chunks {
-        name: name.to_owned(),
-        grid: grid.clone(),
-        index: index.clone(),
-        shape: described.space.shape.clone(),
-        element_stages,
-        chunk_len,
-        pipeline: Pipeline::new(stages, layout),
-        compression: compression(&described.filters),
-        fill,
-    };
-    Ok((grid, Arc::new(chunks)))
 }
 
 /// The fill value that the file sets for one element; `None` where those of an array in an element differ.

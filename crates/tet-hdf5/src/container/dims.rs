@@ -31,7 +31,7 @@ const REFERENCES: [&str; 2] = ["DIMENSION_LIST", "REFERENCE_LIST"];
 /// How the NetCDF library marks a dimension without a variable.
 pub(super) const BARE_DIMENSION: &str = "This is a netCDF dimension but not a netCDF variable";
 
-/// What the library puts before the name of a variable that has the name of a dimension and is not its
+/// The prefix that the library gives to the name of a variable that has the name of a dimension and is not its
 /// coordinates.
 const NOT_COORDINATES: &str = "_nc4_non_coord_";
 
@@ -114,7 +114,7 @@ impl<'a> Dims<'a> {
     }
 
     /// The names of the axes of a dataset; none where no axis has one.
-    pub(super) fn of(&self, dataset: &Labeled) -> Vec<String> {
+    pub(super) fn axis_names(&self, dataset: &Labeled) -> Vec<String> {
         if dataset.rank == 0 {
             return Vec::new();
         }

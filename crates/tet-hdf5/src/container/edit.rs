@@ -131,14 +131,14 @@ fn image(opened: &Opened, edits: &[FileEdit]) -> Result<(Image, Vec<FileEdit>), 
                     None => edit.remove_attribute(address, key)?,
                     Some(value) => {
                         let dtype = of.and_then(|it| it.dtype);
-                        edit.set_attribute(address, &attribute(key, value, (dtype, flavor))?)?;
+                        edit.set_attribute(address, &attribute(key, value, dtype, flavor)?)?;
                     }
                 }
             }
             _ => {}
         }
     }
-    detach(&mut edit, &objects, (opened, &contents), &dropped)?;
+    detach(&mut edit, &objects, opened, &contents, &dropped)?;
     for (group, names) in links {
         edit.rename_links(group, &names)?;
     }
@@ -149,7 +149,8 @@ fn image(opened: &Opened, edits: &[FileEdit]) -> Result<(Image, Vec<FileEdit>), 
 fn detach(
     edit: &mut Hdf5Edit,
     objects: &Objects<'_>,
-    (opened, contents): (&Opened, &Contents),
+    opened: &Opened,
+    contents: &Contents,
     dropped: &BTreeSet<&str>,
 ) -> Result<(), Failed> {
     let is_dropped = |name: &String| dropped.contains(name.as_str());
@@ -183,13 +184,14 @@ fn detach(
 fn attribute(
     key: &str,
     value: &AttrText,
-    of: (Option<tet_format::DType>, Flavor),
+    dtype: Option<tet_format::DType>,
+    flavor: Flavor,
 ) -> Result<DraftAttribute> {
     let (key, mut notes) = (key.to_owned(), Vec::new());
     let pair = std::iter::once((&key, value));
-    let mut attributes = written("", pair, of, &mut notes);
+    let mut attributes = written("", pair, dtype, flavor, &mut notes);
     attributes.pop().filter(|_| notes.is_empty()).ok_or_else(|| {
-        let encoding = of.1.encoding();
+        let encoding = flavor.encoding();
         unfit(format!(
             "{encoding} cannot store the attribute {key:?} with the value {}",
             value.text()

@@ -1,4 +1,4 @@
-//! What the elements of a dataset are here: a type, the order of its bytes, and axes of its own.
+//! The elements of a dataset: a type, the order of its bytes, and axes of its own.
 
 use crate::{Class, Datatype, FloatBits, NumberOrder, StoredMember};
 use tet_codec::MemberStage;
@@ -170,7 +170,7 @@ fn complex(base: &Datatype) -> Option<Element> {
     Some(Element { dtype, ..part })
 }
 
-/// What a type is called that is not read as numbers.
+/// The name, in listings and messages, of a type that is not read as numbers.
 pub(super) fn name(datatype: &Datatype) -> String {
     let size = datatype.size;
     match &datatype.class {

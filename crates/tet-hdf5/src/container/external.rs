@@ -14,7 +14,7 @@ use tet_io::{Folder, ReadAt, Source, Writers};
 const PARTS_MAX: usize = 1024;
 
 /// A part: bytes of a file, and where they are in the dataset.
-struct Part {
+struct JoinedPart {
     file: Source,
     offset: u64,
     at: u64,
@@ -23,7 +23,7 @@ struct Part {
 
 /// The parts of a dataset, read as one file.
 struct JoinedParts {
-    parts: Vec<Part>,
+    parts: Vec<JoinedPart>,
     len: u64,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn open(file: &Source, parts: &[ExternalPart], len: u64) -> Result<So
             let (found, end) = (source.len(), part.offset.saturating_add(held));
             return Err(format!("the file {name:?} of its elements has {found} bytes, not {end}"));
         }
-        joined.push(Part { file: source, offset: part.offset, at, len: held });
+        joined.push(JoinedPart { file: source, offset: part.offset, at, len: held });
         at += held;
     }
     if at != len {

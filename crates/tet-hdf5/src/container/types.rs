@@ -36,7 +36,7 @@ impl Types {
         Types { had: places(had), unlisted: places(unlisted) }
     }
 
-    /// What is not listed, for those who read the file, and what a copy lacks.
+    /// The notes on datatypes that no dataset has, and on names of datatypes, which a copy lacks.
     pub(super) fn notes(self) -> impl Iterator<Item = Note> {
         let names = |types: Vec<(String, u64)>| types.into_iter().map(|(path, _)| path).collect();
         let (had, unlisted): (Vec<String>, Vec<String>) = (names(self.had), names(self.unlisted));

@@ -33,7 +33,7 @@ use tet_container::write::{file, netcdf, stream};
 use tet_container::{Capabilities, Output};
 use tet_container::{Error, Note, Result};
 
-/// What the formats are called in messages.
+/// The names of the formats in messages.
 const HDF5: &str = "HDF5";
 const NETCDF4: &str = "NetCDF-4";
 /// The type of text in NetCDF classic files.
@@ -134,13 +134,14 @@ impl tet_container::Writer for Hdf5 {
         }
         let arrays = views.iter().map(|view| stream::whole(&view.dataset));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let mut plan = draft::prepare(conversion, (&views, &arrays), options, flavor)?;
+        let mut plan = draft::prepare(conversion, &views, &arrays, options, flavor)?;
         plan.draft.check().map_err(|fault| unfit(fault, flavor))?;
         let execution = options.execution.begin(stream::total_len(&arrays));
-        let (from, mut of_texts) = ((&arrays[..], &conversion.datasets[..]), Vec::new());
+        let input = put::Input { datasets: &conversion.datasets, arrays: &arrays, options };
+        let mut of_texts = Vec::new();
         let export = options.export();
         let ((), len) = file::publish_seekable(conversion.catalog, output, &export, |out| {
-            let written = put::write(&mut plan, from, (options, &execution), out, &mut of_texts)?;
+            let written = put::write(&mut plan, &input, &execution, out, &mut of_texts)?;
             options.execution.progress.check()?;
             let rest = plan.draft.encode(written.len()).map_err(|fault| unfit(fault, flavor))?;
             written.finish(&rest)
@@ -177,7 +178,7 @@ fn view(dataset: &Dataset, flavor: Flavor) -> Result<(View, Option<Note>)> {
     Ok((View { dataset: stored, dtype, datatype, inner: usize::from(is_pair) }, note))
 }
 
-/// What the format cannot hold.
+/// The error for a dataset that the format cannot store.
 fn unfit(fault: DraftFault, flavor: Flavor) -> Error {
     let encoding = flavor.encoding();
     match fault {

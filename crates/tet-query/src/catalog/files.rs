@@ -76,8 +76,8 @@ impl Catalog {
 
     /// Adds the number and the bytes of files that belong to the container and are opened on demand.
     #[must_use]
-    pub fn with_unopened(self, unopened: (usize, u64)) -> Catalog {
-        Catalog { unopened, ..self }
+    pub fn with_unopened(self, count: usize, len: u64) -> Catalog {
+        Catalog { unopened: (count, len), ..self }
     }
 
     /// Marks the catalog as one of several files: errors of its datasets name this file.

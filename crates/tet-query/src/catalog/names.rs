@@ -84,8 +84,7 @@ impl Names {
 }
 
 /// The error for a name that none of these datasets has, nor their parts.
-pub(super) fn missing(listed: (&[Dataset], &[Dataset]), name: &str) -> Error {
-    let (datasets, parts) = listed;
+pub(super) fn missing(datasets: &[Dataset], parts: &[Dataset], name: &str) -> Error {
     let known: Vec<String> = datasets.iter().map(|dataset| dataset.name.clone()).collect();
     let words = datasets.iter().chain(parts).map(|dataset| dataset.name.as_str());
     // A name that several parts have is none.

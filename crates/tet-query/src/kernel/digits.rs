@@ -105,12 +105,12 @@ impl<T: Numeric> Digits<T> {
         if picked.is_empty() {
             return;
         }
-        let ends = ends_of(picked);
-        let (least, greatest) = self.ends[cell];
-        self.ends[cell] = (least.min(ends.0), greatest.max(ends.1));
+        let (least, greatest) = ends_of(picked);
+        let ends = &mut self.ends[cell];
+        *ends = (ends.0.min(least), ends.1.max(greatest));
         let counters = &mut self.recent[cell * self.counters..][..self.counters];
         match self.spans.as_slice() {
-            [span] => count_digits(picked, ends, *span, counters),
+            [span] => count_digits(picked, least, greatest, *span, counters),
             spans => count_digits_of(picked, spans, counters),
         }
     }
@@ -212,11 +212,17 @@ fn ends_of<T: Ranked>(elements: &[T]) -> (u64, u64) {
     (T::from_key(least).rank(), T::from_key(greatest).rank())
 }
 
-/// Counts elements that lie in one span.
-fn count_digits<T: Ranked>(elements: &[T], ends: (u64, u64), span: Span, counters: &mut [u32]) {
+/// Counts elements that lie in one span, from the least rank to the greatest.
+fn count_digits<T: Ranked>(
+    elements: &[T],
+    least: u64,
+    greatest: u64,
+    span: Span,
+    counters: &mut [u32],
+) {
     let digit = |rank: u64| ((rank - span.first) >> span.shift) as usize;
-    if digit(ends.0) == digit(ends.1) {
-        counters[digit(ends.0)] += elements.len() as u32;
+    if digit(least) == digit(greatest) {
+        counters[digit(least)] += elements.len() as u32;
         return;
     }
     for element in elements {

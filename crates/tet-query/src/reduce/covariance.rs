@@ -185,7 +185,7 @@ impl<'a> Products<'a> {
                 let products = multiply(rows, columns);
                 for (row, products) in (row_tile * TILE..variables).zip(products) {
                     for (column, product) in (column_tile * TILE..=row).zip(products) {
-                        add(&mut self.sums, &mut self.losts, variables, (row, column), product);
+                        add(&mut self.sums, &mut self.losts, row, column, product);
                     }
                 }
             }
@@ -233,8 +233,8 @@ impl<'a> Products<'a> {
 }
 
 /// Adds a product to the sum of a pair, and what that loses to what was lost.
-fn add(sums: &mut [f64], losts: &mut [f64], variables: usize, at: (usize, usize), product: f64) {
-    let (row, column) = at;
+fn add(sums: &mut [f64], losts: &mut [f64], row: usize, column: usize, product: f64) {
+    let variables = losts.len();
     let (sum, lost) = two_sum(sums[row * variables + column], product);
     sums[row * variables + column] = sum;
     if row == column {

@@ -25,8 +25,9 @@ fn pairs_differ(header: &Pairs, footer: &Pairs) -> bool {
 fn values_differ(header: &Value, footer: &Value) -> bool {
     match (header, footer) {
         (Value::Map(header), Value::Map(footer)) => {
-            let values: HashMap<&str, &Value> = header.iter().filter_map(text_key).collect();
-            let mut pairs = footer.iter().filter_map(text_key);
+            let values: HashMap<&str, &Value> =
+                header.iter().filter_map(|(key, value)| text_key(key, value)).collect();
+            let mut pairs = footer.iter().filter_map(|(key, value)| text_key(key, value));
             pairs.any(|(key, value)| values.get(key).is_some_and(|it| values_differ(it, value)))
         }
         (Value::Array(header), Value::Array(footer)) => {
@@ -38,8 +39,7 @@ fn values_differ(header: &Value, footer: &Value) -> bool {
     }
 }
 
-fn text_key(entry: &(Value, Value)) -> Option<(&str, &Value)> {
-    let (key, value) = entry;
+fn text_key<'v>(key: &'v Value, value: &'v Value) -> Option<(&'v str, &'v Value)> {
     Some((key.as_text()?, value))
 }
 

@@ -16,7 +16,7 @@ use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, VerifyOptions};
 
 use super::error::of_file;
 use super::keys::{NAME_KEY, given, is_name, name, name_of, unescaped};
-use super::lost::{Lost, unread_dataset};
+use super::lost::{Lost, MessageAt, unread_dataset};
 use super::parts::{Masks, Parts};
 use super::seal;
 use tet_container::model::attributes::shape_text;
@@ -49,21 +49,22 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
     for number in 0..file.len() {
         let (mut metadata, mut objects) = (Metadata::default(), Vec::new());
         let span = file.span(number).map_err(|error| of_file(path, error))?;
+        let at = MessageAt { number, span };
         lost.before(span, datasets.len());
         let mut unwalked = |fault| {
             report(fault);
-            lost.message((number, span), fault, datasets.len());
+            lost.message(at, fault, datasets.len());
         };
         let walked =
             or_report(file.message(number), &mut unwalked).map_err(|it| of_file(path, it))?;
         if let Some(walked) = walked {
             let read = Metadata::from_message(file.source(), &walked, file.limits());
             let read = or_report(read, &mut report).map_err(|it| of_file(path, it))?;
-            let has_lost = lost.within((number, span), (&file, &walked), &read, datasets.len());
+            let has_lost = lost.within(&file, at, &walked, &read, datasets.len());
             if !has_lost.map_err(|error| of_file(path, error))? {
                 metadata = read.unwrap_or_default();
             }
-            lost.hidden((number, span), &walked, &metadata);
+            lost.hidden(at, &walked, &metadata);
             // Where nothing is lost, the order of its frames may break a rule.
             walked.fault().filter(|_| walked.is_whole()).copied().into_iter().for_each(&mut report);
             if !walked.is_empty() {
@@ -76,8 +77,10 @@ pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<O
                 return Err(tet_query::Error::Limit { what, wanted: limit + 1, limit }.into());
             }
             let position = datasets.len();
-            let by_number = lost.name((object.message, span), object.number, object.frame.at());
-            let dataset = dataset(&file, &object, (&metadata, by_number), position, &mut notes);
+            let by_number = || lost.name(at, object.number, object.frame.at());
+            let name = given(&metadata, object.number).unwrap_or_else(by_number);
+            let unread = unread_dataset(file.source(), position, name);
+            let dataset = dataset(&file, &object, &metadata, unread, &mut notes);
             datasets.push(dataset.map_err(|error| of_file(path, error))?);
         }
         if file.len() == 1 {
@@ -108,8 +111,9 @@ fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Opened>, Theirs>
     if metadata.base.iter().any(is_name) {
         return Ok(None);
     }
-    let (by_number, mut notes) = (name(&metadata, 0, number), Vec::new());
-    let dataset = dataset(file, &object, (&metadata, by_number), number, &mut notes)?;
+    let (name, mut notes) = (name(&metadata, 0, number), Vec::new());
+    let unread = unread_dataset(file.source(), number, name);
+    let dataset = dataset(file, &object, &metadata, unread, &mut notes)?;
     let source = file.source().clone();
     let catalog = Catalog::new(source, Format::TENSOGRAM.name(), vec![dataset])
         .with_attrs(file_attrs(&metadata));
@@ -125,7 +129,7 @@ fn of_one(file: &TensogramFile, number: usize) -> Result<Option<Opened>, Theirs>
 /// Elements are read in an order that their descriptor does not say.
 const ASSUMED: [&ForeignRule; 2] = [&rule::NOTE_STRIDES, &rule::NOTE_BYTE_ORDER];
 
-/// What is worth knowing of one dataset.
+/// A note on one dataset.
 fn note_on(dataset: &Dataset, fault: Fault) -> ForeignFound {
     let named = Some((dataset.index as u64, dataset.name.clone()));
     ForeignFound { fault, field: "descriptor", len: 0, dataset: named }
@@ -136,7 +140,7 @@ fn found(fault: Fault) -> ForeignFound {
     ForeignFound { fault, field: "message", len: 0, dataset: None }
 }
 
-/// What is there of a part of the file; what it breaks is reported.
+/// A part of the file, if it can be read; the rule that it breaks is reported.
 fn or_report<T>(
     part: Result<T, Theirs>,
     report: &mut dyn FnMut(Fault),
@@ -163,16 +167,16 @@ fn file_attrs(metadata: &Metadata) -> BTreeMap<String, AttrText> {
     attrs.map(|(key, value)| (unescaped(key), value)).collect()
 }
 
+/// The dataset of an object, of which no more than the name was known.
 fn dataset(
     file: &TensogramFile,
     object: &ObjectAt,
-    (metadata, by_number): (&Metadata, String),
-    index: usize,
+    metadata: &Metadata,
+    mut dataset: Dataset,
     notes: &mut Vec<ForeignFound>,
 ) -> Result<Dataset, Theirs> {
     let nothing = Pairs::new();
     let entry = metadata.base.get(object.number).unwrap_or(&nothing);
-    let name = given(metadata, object.number).unwrap_or(by_number);
     let mut attrs = attrs(entry);
     if is_name(attrs.get(NAME_KEY)) {
         attrs.remove(NAME_KEY);
@@ -181,7 +185,6 @@ fn dataset(
         Ok(bytes) => Descriptor::read(&bytes, object.descriptor.start(), file.limits()),
         Err(error) => Err(error),
     };
-    let mut dataset = unread_dataset(file.source(), index, name);
     match described {
         Ok(descriptor) => store(&mut dataset, &descriptor, object, file, notes)?,
         Err(error) => {

@@ -1,4 +1,4 @@
-//! What is wrong with a Tensogram file, with the datasets that a catalog makes of its objects.
+//! Checks a Tensogram file; findings name the datasets that a catalog makes of its objects.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             let dataset = objects.dataset(message, object)?;
             (finding.place.dataset, finding.place.dataset_name) = dataset.unzip();
         }
-        // What cannot be read is not called ok, even where another program has its codec.
+        // A dataset that this build cannot read is not called ok, even where another program has its codec.
         if finding.code == Code::Foreign(&rule::NOTE_NOT_BUILT) {
             let rule = &rule::CODEC_BUILT;
             (finding.code, finding.severity) = (Code::Foreign(rule), rule.severity);
@@ -84,7 +84,7 @@ impl Opened {
     }
 }
 
-/// What is there, if no rule keeps it from being read.
+/// A part of the file; `None` where it breaks a rule.
 fn readable<T>(part: Result<T, Theirs>) -> Result<Option<T>, Theirs> {
     match part {
         Ok(part) => Ok(Some(part)),

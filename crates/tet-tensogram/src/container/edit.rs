@@ -4,11 +4,10 @@ mod anew;
 mod recipe;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use crate::edit::{Draft, Image, Key, check_sound};
 use crate::{Descriptor, Limits, ObjectAt, TensogramFile, Value};
-use tet_io::Output;
+use tet_io::{Output, Source};
 use tet_query::Dataset;
 
 use self::anew::Old;
@@ -16,6 +15,7 @@ use self::recipe::recipe_of;
 use super::Tensogram;
 use super::keys::{NAME_KEY, escaped};
 use tet_container::EditKind;
+use tet_container::Result;
 use tet_container::axes_fields;
 use tet_container::model::axes::{COORDS_KEY, coords_field};
 use tet_container::model::item::field;
@@ -24,7 +24,6 @@ use tet_container::write::file::folder_of;
 use tet_container::write::storage::{PayloadCodec, Storage};
 use tet_container::write::write_option::WriteOption;
 use tet_container::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
-use tet_container::{Note, Result};
 use tet_container::{Rewrite, Rewritten, check_unchanged};
 
 impl Editor for Tensogram {
@@ -138,14 +137,14 @@ impl Editor for Tensogram {
                 let mut draft = Draft::from_message(&file, message)?;
                 for (&dataset, rewrite) in within {
                     let number = dataset.saturating_sub(first);
-                    let Some(object) = objects.get(number) else { continue };
-                    let of = (&file, object, opened.catalog.datasets().get(dataset));
-                    notes.extend(rewrite_object(
-                        (&mut draft, number),
-                        of,
-                        rewrite,
-                        (&folder, how),
-                    )?);
+                    let view = rewrite.view.or(opened.catalog.datasets().get(dataset));
+                    let (Some(object), Some(view)) = (objects.get(number), view) else { continue };
+                    let descriptor = descriptor_of(&file, object)?;
+                    let old = Old { descriptor: &descriptor, is_hashed: draft.is_hashed(number) };
+                    let written = anew::scratch(view, &old, &rewrite.storage, &folder, how)?;
+                    let Some((scratch, lacks)) = written else { continue };
+                    notes.extend(lacks);
+                    replace_object(&mut draft, number, scratch, rewrite.view)?;
                 }
                 let next = message.checked_add(1).filter(|next| *next < file.len());
                 let next = next.map(|next| file.span(next)).transpose()?;
@@ -163,26 +162,19 @@ impl Editor for Tensogram {
     }
 }
 
-/// Puts an object that is written anew into a message; its elements are in a scratch file.
-fn rewrite_object(
-    (draft, number): (&mut Draft, usize),
-    (file, object, dataset): (&TensogramFile, &ObjectAt, Option<&Dataset>),
-    rewrite: &Rewrite<'_>,
-    (folder, how): (&Path, RewriteOptions<'_>),
-) -> Result<Vec<Note>> {
-    let descriptor = descriptor_of(file, object)?;
-    let Some(view) = rewrite.view.or(dataset) else { return Ok(Vec::new()) };
-    let old = Old { descriptor: &descriptor, is_hashed: draft.is_hashed(number) };
-    let scratch = anew::scratch(view, &old, &rewrite.storage, (folder, how))?;
-    let Some((scratch, notes)) = scratch else { return Ok(Vec::new()) };
-    draft.replace(
-        number,
-        Draft::from_message(&TensogramFile::open(scratch, &Limits::default())?, 0)?,
-    )?;
-    if rewrite.view.is_some() && !view.coords.is_empty() {
+/// Replaces an object of a message by that of a scratch file; `view` is the dataset with new labels.
+fn replace_object(
+    draft: &mut Draft,
+    number: usize,
+    scratch: Source,
+    view: Option<&Dataset>,
+) -> Result<()> {
+    let scratch = TensogramFile::open(scratch, &Limits::default())?;
+    draft.replace(number, Draft::from_message(&scratch, 0)?)?;
+    if let Some(view) = view.filter(|view| !view.coords.is_empty()) {
         draft.set(Some(number), &Key::parse(COORDS_KEY)?, &coords_field(view))?;
     }
-    Ok(notes)
+    Ok(())
 }
 
 fn descriptor_of(file: &TensogramFile, object: &ObjectAt) -> Result<Descriptor> {

@@ -30,7 +30,7 @@ pub(crate) fn is_name(value: Option<&AttrText>) -> bool {
     matches!(value, Some(AttrText::Text(_)))
 }
 
-/// What an object of a message with this metadata is called.
+/// The name of an object of a message: the one in its metadata, or one of the two numbers.
 pub(super) fn name(metadata: &Metadata, message: usize, number: usize) -> String {
     given(metadata, number).unwrap_or_else(|| format!("m{message}_o{number}"))
 }

@@ -1,4 +1,4 @@
-//! What of a file is lost, as datasets that cannot be read, so that no part of it is taken for all.
+//! Lost parts of a file, as datasets that cannot be read, so that no part of it is taken for all.
 //!
 //! ```text
 //!   message 0: t, u | bytes of no message | message ?: t, a broken frame
@@ -22,7 +22,7 @@ const LOST_MAX: usize = 1 << 10;
 /// Preamble and postamble: bytes between messages that are fewer are no message that is lost.
 const MESSAGE_LEN_MIN: u64 = 48;
 
-/// What is lost: under which name, and by which fault.
+/// The lost parts of a file: the name of each, and the fault that lost it.
 #[derive(Default)]
 pub(super) struct Lost {
     parts: Vec<(String, Fault)>,
@@ -40,9 +40,18 @@ pub(super) struct Lost {
     hidden: Option<Fault>,
 }
 
+/// A message of a file.
+#[derive(Clone, Copy)]
+pub(super) struct MessageAt {
+    /// Its number in the file.
+    pub(super) number: usize,
+    /// Its bytes.
+    pub(super) span: Span,
+}
+
 impl Lost {
     /// Takes note of a message whose frames cannot be walked through.
-    pub(super) fn message(&mut self, message: (usize, Span), fault: Fault, counted: usize) {
+    pub(super) fn message(&mut self, message: MessageAt, fault: Fault, counted: usize) {
         let name = self.name_of_message(message);
         self.push(name, fault);
         self.counted.get_or_insert((counted, fault));
@@ -62,8 +71,9 @@ impl Lost {
     /// Whether the objects of a message are not those that its index, hashes and metadata count.
     pub(super) fn within(
         &mut self,
-        message: (usize, Span),
-        (file, walked): (&TensogramFile, &Message),
+        file: &TensogramFile,
+        message: MessageAt,
+        walked: &Message,
         metadata: &Option<Metadata>,
         counted: usize,
     ) -> Result<bool, Theirs> {
@@ -80,7 +90,7 @@ impl Lost {
         };
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let (found, wanted) = (number(stated), number(walked.len()));
-        let fault = Fault { rule: &rule::INDEX_COUNT, at: message.1.start(), found, wanted };
+        let fault = Fault { rule: &rule::INDEX_COUNT, at: message.span.start(), found, wanted };
         let fault = walked.fault().copied().unwrap_or(fault);
         let name = format!("{}_lost", self.name_of_message(message));
         self.push(name, fault);
@@ -90,7 +100,7 @@ impl Lost {
     }
 
     /// Takes note of the objects of a message behind a broken frame.
-    pub(super) fn hidden(&mut self, message: (usize, Span), walked: &Message, metadata: &Metadata) {
+    pub(super) fn hidden(&mut self, message: MessageAt, walked: &Message, metadata: &Metadata) {
         let Some(fault) = walked.fault().filter(|_| !walked.is_whole()) else { return };
         self.hidden = Some(*fault);
         // Where the number of objects is not stored, there may be one more, or any number.
@@ -119,15 +129,16 @@ impl Lost {
         Ok(())
     }
 
-    /// What an object is called that has no name, whose frame starts at `at`.
-    pub(super) fn name(&self, message: (usize, Span), number: usize, at: u64) -> String {
+    /// The name of an object to which the metadata give none; its frame starts at `at`.
+    pub(super) fn name(&self, message: MessageAt, number: usize, at: u64) -> String {
         if self.has_lost_object {
             return format!("at_{at}");
         }
         format!("{}_o{number}", self.name_of_message(message))
     }
 
-    fn name_of_message(&self, (number, span): (usize, Span)) -> String {
+    fn name_of_message(&self, message: MessageAt) -> String {
+        let MessageAt { number, span } = message;
         if self.has_lost_message { format!("at_{}", span.start()) } else { format!("m{number}") }
     }
 
@@ -149,7 +160,7 @@ impl Lost {
             self.push(format!("lost_at_{}", span.start()), fault);
         }
         self.odd.into_iter().for_each(report);
-        // What is lost behind the last message moves no dataset.
+        // A loss behind the last message moves no dataset.
         let counted = self.counted.filter(|(count, _)| *count < datasets.len());
         for (name, fault) in self.parts {
             let cause = tet_query::Error::Foreign { dataset: name.clone(), fault };

@@ -267,7 +267,7 @@ impl Objects {
             TensogramFile::open(catalog.source().clone(), &Limits::default()).map_err(refused)?;
         let mut objects = Vec::new();
         for message in 0..file.len() {
-            // What cannot be found has no dataset either.
+            // Objects that cannot be found have no dataset either.
             objects.extend(file.objects(message).unwrap_or_default());
         }
         Ok(Objects { file, objects })

@@ -182,7 +182,7 @@ fn object(bits: &Bits, options: &ConvertOptions) -> Result<Object> {
     Ok(Object::new(lazy, dtype, shape, recipe))
 }
 
-/// What of the elements is stored differently.
+/// Notes on elements that are stored differently.
 fn notes(dataset: &str, descriptor: &Descriptor, seen: NonFiniteSeen) -> Vec<Note> {
     let mut notes = Vec::new();
     let dataset = || dataset.to_owned();

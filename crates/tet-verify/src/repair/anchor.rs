@@ -223,7 +223,7 @@ fn cut_off(context: &mut RepairContext<'_>, source: &Source, end: u64) -> Result
     if len == 0 {
         return Ok(());
     }
-    let edit = new_edit(Code::Rule(Rule::TailMagic), Region::Footer, (end, len), Action::CutOff);
+    let edit = new_edit(Code::Rule(Rule::TailMagic), Region::Footer, end, len, Action::CutOff);
     let edit = edit.change(Change::Resize(end)).lose(Loss::Bytes { offset: end, len });
     context.apply(edit.proof(Proof::Digest))?;
     Ok(())

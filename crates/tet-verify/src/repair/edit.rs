@@ -12,14 +12,14 @@ use crate::error::Result;
 /// One change of a file.
 pub type Edit = tet_report::Edit<Action, Loss, Vec<Change>>;
 
-/// An edit of bytes from an offset on.
-pub(crate) fn new_edit(code: Code, region: Region, place: (u64, u64), action: Action) -> Edit {
-    Edit::new(code, region.name(), place.0, place.1, action)
+/// An edit of `len` bytes from an offset on.
+pub(crate) fn new_edit(code: Code, region: Region, at: u64, len: u64, action: Action) -> Edit {
+    Edit::new(code, region.name(), at, len, action)
 }
 
 /// An edit that writes bytes.
 pub(crate) fn put_edit(code: Code, region: Region, at: u64, new: &[u8], action: Action) -> Edit {
-    let edit = new_edit(code, region, (at, new.len() as u64), action);
+    let edit = new_edit(code, region, at, new.len() as u64, action);
     edit.change(Change::Put(at, new.to_vec()))
 }
 

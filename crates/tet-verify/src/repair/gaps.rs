@@ -63,10 +63,10 @@ pub(super) fn clear(context: &mut RepairContext<'_>, damaged: &[Damaged]) -> Res
         let is_behind = !has_footer && payloads_end <= offset;
         let edit = if is_behind {
             let len = file.file_len() - payloads_end;
-            let edit = new_edit(code, Region::Gap, (payloads_end, len), Action::CutOff);
+            let edit = new_edit(code, Region::Gap, payloads_end, len, Action::CutOff);
             edit.change(Change::Resize(payloads_end))
         } else if is_protected {
-            new_edit(code, Region::Gap, (offset, len), Action::Clear).change(Change::Zero(span))
+            new_edit(code, Region::Gap, offset, len, Action::Clear).change(Change::Zero(span))
         } else {
             continue;
         };
@@ -127,7 +127,7 @@ pub(super) fn anew(context: &mut RepairContext<'_>, code: Code) -> Result<()> {
     let Some(footer) = footer else { return Ok(()) };
     let footer = FooterEdit { digests: DigestChoice::Written, ..footer };
     let (at, len) = (file.payload_end(), file.file_len().saturating_sub(file.payload_end()));
-    let edit = new_edit(code, Region::Footer, (at, len), Action::MakeDigests);
+    let edit = new_edit(code, Region::Footer, at, len, Action::MakeDigests);
     let edit = edit.change(Change::Footer(Some(footer))).proof(Proof::None);
     // No information is lost if all payloads match the stale digests.
     let is_stale = code == Code::Note(NoteCode::DigestsStale);

@@ -127,7 +127,7 @@ impl Behind {
             let Some(json_at) = self.readable(context, end)? else { continue };
             let loss = Loss::Bytes { offset: end, len: len - end };
             let code = Code::Rule(Rule::TailMagic);
-            let edit = new_edit(code, Region::Footer, (end, len - end), Action::CutOff);
+            let edit = new_edit(code, Region::Footer, end, len - end, Action::CutOff);
             if !context.apply(edit.change(Change::Resize(end)).lose(loss))? {
                 return Ok(());
             }
@@ -196,8 +196,7 @@ impl Behind {
                 Err(fault) => fault.rule,
             },
         );
-        let mut edit =
-            new_edit(code, Region::Footer, (self.end, len - self.end), Action::MakeFooter);
+        let mut edit = new_edit(code, Region::Footer, self.end, len - self.end, Action::MakeFooter);
         edit = edit.change(Change::Footer(Some(footer))).proof(Proof::None);
         if left.json.is_none() {
             edit = edit.lose(Loss::Footer("members that cannot be read"));

@@ -13,7 +13,8 @@ use tet_query::{AttrText, Catalog, Dataset, Error as QueryError};
 use tet_verify::{ForeignFindings, ForeignFound, ForeignSeen, Severity, VerifyOptions};
 
 use super::chunks::LastPipelines;
-use super::{DOCUMENTS, elements, hierarchy, of_file};
+use super::elements::Stored;
+use super::{DOCUMENTS, hierarchy, of_file};
 use tet_container::model::attributes::{FILL_KEY, UNITS_KEY, not_a_time};
 use tet_container::model::axes::dim_names;
 use tet_container::read::opened::Opened;
@@ -27,7 +28,7 @@ pub(super) fn open(path: &Path, source: Source) -> Result<Opened> {
     let mut findings = ForeignFindings::new(&options);
     let catalog = catalog(path, &source, &opened);
     for it in opened.findings() {
-        // What concerns no dataset of the catalog concerns the file.
+        // A finding about no dataset of the catalog is about the file.
         let dataset = it.path.as_deref().map(|node| name_of(path, node));
         let is_loss = it.fault.rule.severity == Severity::Error;
         let dataset = dataset.filter(|name| !is_loss || catalog.only_named(name).is_some());
@@ -85,7 +86,7 @@ fn dataset(
     let name = name_of(path, &array.path);
     let names = array.dimension_names.as_deref().unwrap_or_default();
     let dims = if names.len() == array.shape.rank() { dim_names(names) } else { Vec::new() };
-    let (whole, parts) = elements::read(source, hierarchy, array, last, (name, dims));
+    let (whole, parts) = Stored { source, hierarchy, array, last, dims }.read(name);
     (Dataset { attrs: attrs(array, array.element.dtype()), ..whole }, parts)
 }
 
@@ -140,7 +141,7 @@ fn times(path: &Path, array: &ArrayMeta) -> Option<Note> {
     Some(Note::Times { dataset: name_of(path, &array.path), units })
 }
 
-/// What integers that are times count, as CF names it.
+/// The units of integers that are times, as the attribute `units` of CF has them.
 fn units(element: &ZarrElement) -> Option<String> {
     let ZarrElement::Time { kind, unit, scale } = element else { return None };
     let unit = unit_name(unit);

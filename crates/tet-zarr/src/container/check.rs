@@ -1,4 +1,4 @@
-//! What is wrong with a Zarr hierarchy, all of it.
+//! Checks a Zarr hierarchy: all its faults as findings.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     let path = path_of(source);
     let mut known = HashSet::new();
     let mut take = |findings: &mut ForeignFindings<'_>, it: ZarrFault| {
-        // What is wrong with a member of a zip file is also what is wrong with a chunk.
+        // A fault of a member of a zip file is found again as that of a chunk, and reported once.
         if !known.insert((it.fault.rule.id, it.key.clone(), it.fault.at, it.fault.found)) {
             return;
         }
@@ -58,7 +58,7 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     let catalog = catalog::catalog(&path, source, &opened);
     let mut check_elements =
         |dataset: &Dataset, findings: &mut ForeignFindings<'_>| -> Result<()> {
-            // What is wrong with metadata was found above.
+            // The faults of metadata are reported above.
             if !dataset.dtype_name.is_empty() || dataset.why().is_none() || dataset.is_text() {
                 let (decodes, too_long) = (&rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
                 let rules = ChunkRules { options, decodes, too_long };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::{ArrayMeta, ChunkFinder, ObjectId, ObjectName, ShardLevel, ZarrCodec, ZarrOrder, rule};
 use serde_json::Value;
 use tet_codec::{ConfigValue, Decode, ElementLayout, FillValue, MemberStage, Pipeline, Stage};
-use tet_format::{DType, ForeignFault, ForeignRule, Shape};
+use tet_format::{DType, ForeignFault, ForeignRule, Grid, Shape};
 use tet_io::Compared;
 use tet_query::{ChunkPlace, ChunkTable, Decoder, Error as QueryError, StoredCompression};
 
@@ -191,7 +191,7 @@ pub(super) fn of_array(name: &str, error: crate::Error) -> QueryError {
     }
 }
 
-/// What is made of the elements of an array.
+/// The elements of a dataset, as they are made of those of an array.
 pub(super) struct Made<'a> {
     /// Bytes of what is made of an element.
     pub(super) size: u64,
@@ -252,11 +252,11 @@ fn pipelines(made: &Made<'_>) -> Result<Pipelines, String> {
 /// The stages of codecs, and which axis of the array each stored axis is.
 type Undone = (Vec<Arc<dyn Stage>>, Vec<usize>);
 
-/// What undoes the codecs of chunks of these extents.
+/// The decoders of the codecs of chunks of these extents.
 fn undone(codecs: &[ZarrCodec], extents: &Shape, made: &Made<'_>) -> Result<Undone, String> {
     let mut filters: Vec<Arc<dyn Stage>> = Vec::new();
     let mut axes: Vec<usize> = (0..extents.len()).collect();
-    // What is applied to numbers before they become bytes sees them in the order of this machine.
+    // Codecs of numbers, before those become bytes, take them in the byte order of this machine.
     let mut are_numbers = true;
     for codec in codecs {
         if codec.is_core("transpose") {
@@ -286,7 +286,7 @@ fn undone(codecs: &[ZarrCodec], extents: &Shape, made: &Made<'_>) -> Result<Undo
     Ok((filters, axes))
 }
 
-/// What takes shards of these extents apart; `None` where their bytes cannot be counted.
+/// The decoder of shards of these extents; `None` where their bytes cannot be counted.
 fn shard(
     codec: &ZarrCodec,
     extents: &Shape,
@@ -307,10 +307,11 @@ fn shard(
     }
     let fill = FillValue::padded(&fill, size).ok_or("its fill value has no bytes")?;
     let pipeline = Pipeline::new(stages, layout);
-    Ok(ShardStage::new(level, (extents, &chunk), size, (pipeline, fill)))
+    let grid = Grid::new(extents.clone(), chunk);
+    Ok(grid.and_then(|grid| ShardStage::new(level, grid, size, pipeline, fill)))
 }
 
-/// What undoes a codec between bytes; `None` where there is nothing to undo.
+/// The decoder of a codec of bytes; `None` for a codec that changes nothing.
 pub(super) fn stage(codec: &ZarrCodec) -> Result<Option<Arc<dyn Stage>>, String> {
     let config = |key: &str| config(codec, key);
     tet_codec::numcodecs_stage(&codec.name, &config).map_err(|refused| refused.to_string())

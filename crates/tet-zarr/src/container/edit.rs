@@ -40,12 +40,13 @@ impl Editor for Zarr {
         let hierarchy = hierarchy(source).map_err(|error| of_file(&path, error))?;
         let mut documents = Documents::new(hierarchy.objects().store().clone(), path.clone());
         for edit in edits {
-            apply(&mut documents, edit, (opened, &hierarchy))?;
+            apply(&mut documents, edit, opened, &hierarchy)?;
         }
         let documents = documents.settle()?;
         match hierarchy.objects().store() {
             Store::Folder(folder) if !folder.is_url() => {
-                in_folder(opened, edits, (&documents, folder.path()), output, options)
+                let publisher = taken_over(folder.path(), &documents, output, options)?;
+                in_folder(opened, edits, &documents, publisher)
             }
             Store::Zip(_) => in_zip(opened, edits, &documents, output, options),
             Store::Folder(_) => Err(unfit("it is a folder on a server: edit a copy of it")),
@@ -70,7 +71,8 @@ fn node_of(opened: &Opened, hierarchy: &Hierarchy, dataset: usize) -> Result<Str
 fn apply(
     documents: &mut Documents,
     edit: &FileEdit,
-    (opened, hierarchy): (&Opened, &Hierarchy),
+    opened: &Opened,
+    hierarchy: &Hierarchy,
 ) -> Result<()> {
     let node = |dataset: usize| node_of(opened, hierarchy, dataset);
     match edit {
@@ -137,14 +139,13 @@ fn check_name(from: &str, to: &str) -> Result<()> {
     Ok(())
 }
 
-/// The new folder in the place of the old one, or elsewhere.
-fn in_folder(
-    opened: &Opened,
-    edits: &[FileEdit],
-    (documents, folder): (&NewDocuments, &Path),
+/// A new folder in the place of the old one, or elsewhere, with the chunks of the old one.
+fn taken_over(
+    folder: &Path,
+    documents: &NewDocuments,
     output: Output<'_>,
     options: &EditOptions,
-) -> Result<u64> {
+) -> Result<FolderPublisher> {
     let publish = |force| Publish { force, inputs: Vec::new(), ..options.publish.clone() };
     let (mut publisher, sharing) = match output {
         Output::NewFile(path) => {
@@ -159,6 +160,16 @@ fn in_folder(
     let progress = options.progress.begin(0);
     let mut key_of = |key: &str| documents.kept_key(key);
     publisher.take::<Error>(folder, sharing, &progress, &mut key_of)?;
+    Ok(publisher)
+}
+
+/// Writes the documents into the new folder, checks and publishes it.
+fn in_folder(
+    opened: &Opened,
+    edits: &[FileEdit],
+    documents: &NewDocuments,
+    mut publisher: FolderPublisher,
+) -> Result<u64> {
     for (key, bytes) in &documents.texts {
         publisher.write(key, bytes)?;
     }

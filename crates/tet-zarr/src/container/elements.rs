@@ -1,4 +1,4 @@
-//! What the elements of an array are here: numbers, texts, or structures whose fields are parts.
+//! The elements of an array as datasets: numbers, texts, or structures whose fields are parts.
 
 use std::sync::Arc;
 
@@ -14,76 +14,61 @@ use tet_container::model::dtype::untyped_advice;
 use tet_container::read::slabs::{too_deep, unread};
 use tet_container::read::touched::Touched;
 
-/// What the name of the part ends with that has the bytes of texts.
+/// The last word of the name of the part that has the bytes of texts.
 const BYTES: &str = "bytes";
 
-/// An array as a dataset of this name and these dimension names, and its parts.
-pub(super) fn read(
-    source: &Source,
-    hierarchy: &Hierarchy,
-    array: &Arc<ArrayMeta>,
-    last: &LastPipelines,
-    (name, dims): (String, Vec<String>),
-) -> (Dataset, Vec<Dataset>) {
-    let stored = Stored { source, hierarchy, array, last, dims };
-    let order = array.byte_order;
-    let all = |axes: Vec<u64>, dtype| Elements { dtype, order, axes, member: None };
-    match &array.element {
-        ZarrElement::FixedText { size, is_points } => {
-            let bytes = stored.numbers(name.clone(), &all(vec![*size], DType::UInt8));
-            let texts = Dataset::of_texts(bytes.clone(), Arc::new(fixed(*is_points, order)));
-            let name = format!("{name}.{BYTES}");
-            let parts = texts.is_text().then(|| Dataset { name, dims: Vec::new(), ..bytes });
-            (texts, parts.into_iter().collect())
-        }
-        ZarrElement::Text => (stored.texts(name), Vec::new()),
-        ZarrElement::Structure { size, fields } => {
-            let mut parts = Vec::new();
-            stored.fields(&name, (fields, 0), &mut parts);
-            let bytes = stored.numbers(name.clone(), &all(vec![*size], DType::UInt8));
-            let whole = Dataset::of_bytes(bytes);
-            let dtype_name = structure_name(fields);
-            let members = parts.iter().map(|part| part.name.clone()).collect();
-            let compound = QueryError::Compound { dataset: name, members };
-            let fault = whole.fault.clone().or_else(|| Some(Arc::new(compound)));
-            (Dataset { dtype_name, fault, ..whole }, parts)
-        }
-        ZarrElement::Raw { size } => {
-            let bytes = stored.numbers(name.clone(), &all(vec![*size], DType::UInt8));
-            let whole = Dataset::of_bytes(bytes);
-            let advice = untyped_advice(*size);
-            let what =
-                format!("elements of {size} bytes without a type are not supported: {advice}");
-            let fault = whole.fault.clone().or_else(|| Some(Arc::new(refused(&name, &what))));
-            (Dataset { fault, ..whole }, Vec::new())
-        }
-        element => match element.dtype() {
-            Some(dtype) => (stored.numbers(name, &all(Vec::new(), dtype)), Vec::new()),
-            None => (stored.opaque(name, element), Vec::new()),
-        },
-    }
-}
-
-/// What the elements of a dataset are.
-struct Elements {
-    dtype: DType,
-    order: ZarrOrder,
-    /// The extents of an array in each element, which become the last axes.
-    axes: Vec<u64>,
-    /// Which bytes of a stored element they are made of, where these are not all.
-    member: Option<MemberStage>,
-}
-
 /// An array in its hierarchy.
-struct Stored<'a> {
-    source: &'a Source,
-    hierarchy: &'a Hierarchy,
-    array: &'a Arc<ArrayMeta>,
-    last: &'a LastPipelines,
-    dims: Vec<String>,
+pub(super) struct Stored<'a> {
+    pub(super) source: &'a Source,
+    pub(super) hierarchy: &'a Hierarchy,
+    pub(super) array: &'a Arc<ArrayMeta>,
+    pub(super) last: &'a LastPipelines,
+    /// The names of its axes.
+    pub(super) dims: Vec<String>,
 }
 
 impl Stored<'_> {
+    /// The array as a dataset of this name, and its parts.
+    pub(super) fn read(&self, name: String) -> (Dataset, Vec<Dataset>) {
+        let array = self.array;
+        let order = array.byte_order;
+        let all = |axes: Vec<u64>, dtype| Elements { dtype, order, axes, member: None };
+        match &array.element {
+            ZarrElement::FixedText { size, is_points } => {
+                let bytes = self.numbers(name.clone(), &all(vec![*size], DType::UInt8));
+                let texts = Dataset::of_texts(bytes.clone(), Arc::new(fixed(*is_points, order)));
+                let name = format!("{name}.{BYTES}");
+                let parts = texts.is_text().then(|| Dataset { name, dims: Vec::new(), ..bytes });
+                (texts, parts.into_iter().collect())
+            }
+            ZarrElement::Text => (self.texts(name), Vec::new()),
+            ZarrElement::Structure { size, fields } => {
+                let mut parts = Vec::new();
+                self.fields(&name, fields, 0, &mut parts);
+                let bytes = self.numbers(name.clone(), &all(vec![*size], DType::UInt8));
+                let whole = Dataset::of_bytes(bytes);
+                let dtype_name = structure_name(fields);
+                let members = parts.iter().map(|part| part.name.clone()).collect();
+                let compound = QueryError::Compound { dataset: name, members };
+                let fault = whole.fault.clone().or_else(|| Some(Arc::new(compound)));
+                (Dataset { dtype_name, fault, ..whole }, parts)
+            }
+            ZarrElement::Raw { size } => {
+                let bytes = self.numbers(name.clone(), &all(vec![*size], DType::UInt8));
+                let whole = Dataset::of_bytes(bytes);
+                let advice = untyped_advice(*size);
+                let what =
+                    format!("elements of {size} bytes without a type are not supported: {advice}");
+                let fault = whole.fault.clone().or_else(|| Some(Arc::new(refused(&name, &what))));
+                (Dataset { fault, ..whole }, Vec::new())
+            }
+            element => match element.dtype() {
+                Some(dtype) => (self.numbers(name, &all(Vec::new(), dtype)), Vec::new()),
+                None => (self.opaque(name, element), Vec::new()),
+            },
+        }
+    }
+
     /// The array as elements of a known type.
     fn numbers(&self, name: String, elements: &Elements) -> Dataset {
         let longer =
@@ -185,13 +170,13 @@ impl Stored<'_> {
     }
 
     /// Appends the fields of structures that begin at byte `start` of an element.
-    fn fields(&self, name: &str, (fields, start): (&[ZarrField], u64), parts: &mut Vec<Dataset>) {
+    fn fields(&self, name: &str, fields: &[ZarrField], start: u64, parts: &mut Vec<Dataset>) {
         for field in fields {
             let name = format!("{name}.{}", field.name);
             let at = start.saturating_add(field.start);
             match &field.element {
                 ZarrElement::Structure { fields, .. } if field.axes.is_empty() => {
-                    self.fields(&name, (fields, at), parts);
+                    self.fields(&name, fields, at, parts);
                 }
                 _ => parts.push(self.field(name, at, field)),
             }
@@ -221,6 +206,16 @@ impl Stored<'_> {
             },
         }
     }
+}
+
+/// The type of the elements of a dataset, and their place in the stored ones.
+struct Elements {
+    dtype: DType,
+    order: ZarrOrder,
+    /// The extents of an array in each element, which become the last axes.
+    axes: Vec<u64>,
+    /// Which bytes of a stored element they are made of, where these are not all.
+    member: Option<MemberStage>,
 }
 
 fn refused(name: &str, why: &str) -> QueryError {

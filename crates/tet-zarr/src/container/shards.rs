@@ -11,7 +11,7 @@ use tet_format::{Grid, Shape};
 /// The name in messages.
 pub(super) const NAME: &str = "sharding_indexed";
 
-/// What a codec may add to each chunk inside, however short that is.
+/// The most bytes that a codec may add to each chunk inside, however short that is.
 const GROWTH: u64 = 64;
 
 /// Takes a shard apart.
@@ -31,16 +31,16 @@ pub(super) struct ShardStage {
 }
 
 impl ShardStage {
-    /// A shard of these extents, whose chunks have these; `None` where their bytes cannot be counted.
+    /// A shard of these chunks; `None` where their bytes cannot be counted.
     pub(super) fn new(
         level: ShardLevel,
-        (shard, chunk): (&Shape, &Shape),
+        grid: Grid,
         size: u64,
-        (pipeline, fill): (Pipeline, FillValue),
+        pipeline: Pipeline,
+        fill: FillValue,
     ) -> Option<ShardStage> {
         let len_of = |shape: &Shape| shape.element_count()?.checked_mul(size);
-        let (len, chunk_len) = (len_of(shard)?, len_of(chunk)?);
-        let grid = Grid::new(shard.clone(), chunk.clone())?;
+        let (len, chunk_len) = (len_of(grid.shape())?, len_of(grid.chunk_shape())?);
         Some(ShardStage { level, grid, size, pipeline, fill, len, chunk_len })
     }
 }

@@ -40,7 +40,7 @@ use tet_container::write::texts::outline;
 use tet_container::write::write_option::WriteOption;
 use tet_container::{Capabilities, Output};
 
-/// What a hierarchy can hold.
+/// The capabilities of the writer of hierarchies.
 pub fn capabilities() -> Capabilities {
     tet_container::Writer::can(&Zarr)
 }
@@ -96,9 +96,8 @@ impl tet_container::Writer for Zarr {
         let encoders = encoders.collect::<Result<Vec<_>>>()?;
         let execution = options.execution.begin(stream::total_len(&arrays));
         let (datasets, mut of_texts) = (conversion.datasets.clone(), Vec::new());
-        let place = store::Place::for_output(output, options.output_name(output));
-        let target = (place, format);
-        let len = store::publish(conversion.catalog, target, &options.export(), |store| {
+        let target = store::HierarchyOutput::for_output(output, options.output_name(output));
+        let len = store::publish(conversion.catalog, target, format, &options.export(), |store| {
             for (key, document) in draft.hierarchy.documents() {
                 store.put(&key, &document)?;
             }

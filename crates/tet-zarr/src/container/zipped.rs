@@ -15,7 +15,7 @@ pub(super) const CHECKSUM: &str = "CRC-32 of the zip file";
 const STORED: u32 = 1;
 const DEFLATED: u32 = 2;
 
-/// What decodes the chunks of an array that are not members of a zip file, and those that are.
+/// The decoders of the chunks of an array: of those that are members of a zip file, and of all others.
 pub(super) struct Pipelines {
     pub(super) plain: Pipeline,
     stages: Vec<Arc<dyn Stage>>,
@@ -43,7 +43,7 @@ impl Pipelines {
         }
     }
 
-    /// What decodes a chunk that is stored.
+    /// The decoder of a chunk that is stored.
     pub(super) fn decoder(&self, place: &ChunkPlace) -> Decoder<'_> {
         let crc32 = u32::try_from(place.row).unwrap_or(0);
         match place.codec {

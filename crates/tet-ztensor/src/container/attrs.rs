@@ -13,7 +13,7 @@ pub(super) fn of_file(file: &ZTensorFile, datasets: &[Dataset]) -> BTreeMap<Stri
     let mut named = datasets.iter().filter(|dataset| dataset.name == METADATA_NAME);
     let only = named.next().filter(|_| named.next().is_none());
     let tensor = only.and_then(|dataset| file.tensor(dataset.index)).filter(is_of_file);
-    // What keeps them from being decoded is reported of the tensor.
+    // The fault that keeps them from being decoded is reported for the tensor.
     tensor.and_then(|tensor| of_tensor(&tensor).ok()).unwrap_or_default()
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn open(path: &Path, source: Source, budget: u64) -> Result<Opened> {
     Ok(Opened { findings, regions: regions(&file), ..Opened::new(Format::ZTENSOR, catalog) })
 }
 
-/// What is wrong with the blob of a tensor without elements, of which nothing else will be read.
+/// The fault of the blob of a tensor without elements, which is read for this check alone.
 fn empty(
     file: &ZTensorFile,
     tensor: Tensor<'_>,
@@ -189,8 +189,8 @@ fn chunks(
     if tensor.encoding() == Some(Encoding::Zstd) {
         let is_long = FRAMED_LEN_MIN <= decoded_len && file.has_seek_table(tensor)?;
         let frames = if is_long { file.frames(tensor)? } else { None };
-        let framed = Framed::new(shape, size, stored, frames, (sealed, crate::zstd_rule));
-        return Ok(framed.map(|(grid, framed)| (grid, Arc::new(framed) as Arc<dyn ChunkTable>)));
+        let framed = Framed::new(shape, size, stored, frames, crate::zstd_rule);
+        return Ok(framed.map(|(grid, it)| (grid, Arc::new(it.sealed(sealed)) as _)));
     }
     let Some(grid) = grid(shape, size.saturating_mul(8)) else { return Ok(None) };
     let slabs = Slabs::new(grid.clone(), size.saturating_mul(8), stored).sealed(sealed);

@@ -1,4 +1,4 @@
-//! What is wrong with a zTensor file, as findings.
+//! Checks a zTensor file: its faults as findings.
 
 use crate::{Fault, Limits, Tensor};
 use tet_io::Source;

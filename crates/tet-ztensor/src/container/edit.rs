@@ -120,7 +120,7 @@ impl Editor for ZTensor {
         let mut tensors = Vec::with_capacity(rewrites.len());
         for rewrite in rewrites {
             draft.replace(rewrite.dataset)?;
-            tensors.push(rewritten((opened, &file), rewrite)?);
+            tensors.push(rewritten(opened, &file, rewrite)?);
         }
         if how.edit.mode == EditMode::Plan {
             return Ok(None);
@@ -143,7 +143,8 @@ impl Editor for ZTensor {
 
 /// A tensor that is written anew: what it is, how it is stored, and its elements.
 fn rewritten(
-    (opened, file): (&Opened, &ZTensorFile),
+    opened: &Opened,
+    file: &ZTensorFile,
     rewrite: &Rewrite<'_>,
 ) -> Result<(Declaration, WriteOptions, LazyArray)> {
     let dataset = opened.catalog.datasets().get(rewrite.dataset);

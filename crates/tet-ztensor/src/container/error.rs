@@ -45,7 +45,7 @@ pub(super) fn of_file(path: &Path, error: Theirs) -> Error {
     }
 }
 
-/// What keeps a tensor from being read.
+/// The error of the format as that of a dataset.
 pub(super) fn of_error(dataset: &str, error: Theirs) -> tet_query::Error {
     let dataset = dataset.to_owned();
     match error {

@@ -31,13 +31,19 @@ impl Framed {
         element_size: u64,
         stored: Span,
         frames: Option<Frames>,
-        (sealed, rule_of): (Option<Sealed>, RuleOf),
+        rule_of: RuleOf,
     ) -> Option<(Grid, Self)> {
         let whole = || shape.iter().map(|&extent| extent.max(1)).collect::<Shape>();
         let chunk_shape = frames.as_ref().and_then(|frames| cut(shape, element_size, frames));
         let frames = frames.filter(|_| chunk_shape.is_some());
         let grid = Grid::new(Shape::from(shape), chunk_shape.unwrap_or_else(whole))?;
+        let sealed = None;
         Some((grid.clone(), Framed { grid, element_size, stored, frames, sealed, rule_of }))
+    }
+
+    /// The chunks with a checksum of all stored bytes.
+    pub(crate) fn sealed(self, sealed: Option<Sealed>) -> Self {
+        Framed { sealed, ..self }
     }
 
     fn place(&self, linear: u64) -> Option<ChunkPlace> {

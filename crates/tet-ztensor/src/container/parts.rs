@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::{ByteOrder, Encoding, Layout, Places, Sparse, Tensor, ZTensorFile};
 use tet_codec::{Decode, Error as Refused};
-use tet_format::{DType, Grid, Span};
+use tet_format::{DType, Span};
 use tet_query::{AttrText, ChunkPlace, ChunkTable, Dataset, Decoder, Sealed};
 use tet_sparse::parts::{FORMAT_KEY, OF_KEY, PART_KEY, SHAPE_KEY, VALUES, of_places};
 
@@ -46,7 +46,7 @@ pub(super) fn datasets(
         return Vec::new();
     };
     let is_inline = keys(&tensor).contains(&INLINE_KEY) && dataset.attrs.contains_key(INLINE_KEY);
-    // What cannot be read now is an error when the tensor is read.
+    // A length that cannot be read now is an error when the tensor is read.
     let blob_len = file.sparse_len(tensor).ok().flatten();
     let element_size = dtype.size().unwrap_or(1);
     let shape = tensor.shape();
@@ -71,7 +71,10 @@ pub(super) fn datasets(
             Some((span, grid)) if is_plain && layout.is_csr() => {
                 (grid.clone(), Arc::new(Slabs::new(grid, size * 8, span).sealed(sealed)))
             }
-            _ => held(stored, (part, &extents), (blob, len), sealed),
+            _ => {
+                let stored = Arc::clone(stored);
+                (grid_of_one(&extents), Arc::new(SparsePart { stored, part, blob, len, sealed }))
+            }
         };
         let name = format!("{}.{part}", dataset.name);
         let attrs = attrs(part, format, dataset);
@@ -79,17 +82,6 @@ pub(super) fn datasets(
         datasets.push(Dataset { attrs, ..Dataset::new(source, name, dtype, grid, chunks) });
     }
     datasets
-}
-
-/// A part that is copied out of the stored elements when it is read.
-pub(crate) fn held(
-    stored: &Arc<Stored>,
-    (part, extents): (&'static str, &[u64]),
-    (blob, len): (Span, u64),
-    sealed: Option<Sealed>,
-) -> (Grid, Arc<dyn ChunkTable>) {
-    let stored = Arc::clone(stored);
-    (grid_of_one(extents), Arc::new(Held { stored, part, blob, len, sealed }))
 }
 
 /// How many values there are, by the length of the blob.
@@ -129,15 +121,17 @@ pub(crate) fn attrs(part: &str, format: &str, dataset: &Dataset) -> BTreeMap<Str
 }
 
 /// A part that is not in the file as it is: one chunk, copied out of what was read.
-struct Held {
-    stored: Arc<Stored>,
-    part: &'static str,
-    blob: Span,
-    len: u64,
-    sealed: Option<Sealed>,
+pub(crate) struct SparsePart {
+    pub(crate) stored: Arc<Stored>,
+    /// Its name: `indptr`, `indices`, `coords` or `values`.
+    pub(crate) part: &'static str,
+    pub(crate) blob: Span,
+    /// Bytes of its elements.
+    pub(crate) len: u64,
+    pub(crate) sealed: Option<Sealed>,
 }
 
-impl ChunkTable for Held {
+impl ChunkTable for SparsePart {
     fn locate(&self, linear: &[u64], out: &mut Vec<ChunkPlace>) -> tet_query::Result<()> {
         self.stored.load()?;
         let place = ChunkPlace::new(self.blob, self.len);
@@ -156,14 +150,14 @@ impl ChunkTable for Held {
 
 const NAME: &str = "sparse";
 
-impl fmt::Debug for Held {
+impl fmt::Debug for SparsePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Held").field(&self.part).finish()
+        f.debug_tuple("SparsePart").field(&self.part).finish()
     }
 }
 
 /// Copies the part out of what was read.
-impl Decode for Held {
+impl Decode for SparsePart {
     fn name(&self) -> &'static str {
         NAME
     }

@@ -79,7 +79,7 @@ impl tet_container::Writer for ZTensor {
         let how = write_options(options)?;
         let publish = options.export().publish(conversion.catalog);
         let (note, written) = crate::publish(output, &how, &publish, |writer| {
-            let note = put((conversion.catalog, conversion.joined), &physical, writer, options)?;
+            let note = put(conversion.catalog, conversion.joined, &physical, writer, options)?;
             // Behind the others, which keep their numbers.
             if !file.is_empty() {
                 writer.metadata(file)?;
@@ -114,7 +114,8 @@ fn to_physical(conversion: &mut Conversion<'_>, options: &ConvertOptions) -> Res
 
 /// Writes the tensors one after the other; gives the note that some were not compared.
 fn put<W: Write + Send>(
-    (catalog, split): (&Catalog, &[Joined]),
+    catalog: &Catalog,
+    split: &[Joined],
     physical: &[Physical],
     writer: &mut Writer<W>,
     options: &ConvertOptions,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::super::feed::Feed;
 use crate::values::noise;
 use crate::zt::cbor::{array, head_of, odd_items, text, uint, uints};
-use crate::zt::{Place, Seal, Tensor, assemble, kinds};
+use crate::zt::{BlobPlace, Seal, Tensor, assemble, kinds};
 
 /// Keys that mean something.
 const KEYS: [&str; 14] = [
@@ -55,7 +55,7 @@ pub(super) fn file(feed: &mut Feed<'_>) -> Vec<u8> {
     // A few of them: a tensor that is shared is the first.
     let count = 1 + feed.below(4);
     let skipped = feed.below(tensors.len().max(1));
-    if tensors.iter().all(|tensor| matches!(tensor.place, Place::Next(_))) {
+    if tensors.iter().all(|tensor| matches!(tensor.place, BlobPlace::Next(_))) {
         tensors.drain(..skipped);
     }
     tensors.truncate(count);
@@ -94,7 +94,7 @@ fn change(tensor: &mut Tensor, feed: &mut Feed<'_>) {
             }
         }
         1 => tensor.blob.truncate(feed.wide() % (tensor.blob.len() + 1)),
-        2 => tensor.place = Place::Next([64, 64, 1, 128][feed.below(4)]),
+        2 => tensor.place = BlobPlace::Next([64, 64, 1, 128][feed.below(4)]),
         3 => tensor.seal = [Seal::None, Seal::Crc32c, Seal::Sha256][feed.below(3)],
         4 => *tensor = tensor.clone().without(key),
         5 => {

@@ -18,9 +18,9 @@ use crate::run;
 enum Input {
     /// Every type in both byte orders.
     Plain,
-    /// The same but for bits.
+    /// Every type but bits, in both byte orders.
     Bytes,
-    /// The same of up to 32 bits.
+    /// Every type of up to 32 bits but bits, in both byte orders.
     Short,
     /// Elements that are not finite among others.
     Special,

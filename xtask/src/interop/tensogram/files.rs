@@ -20,7 +20,7 @@ enum Form {
     Whole,
     /// Tensor by tensor, with preceders.
     Stream,
-    /// The same, and the length is written in afterwards.
+    /// Tensor by tensor, with preceders; the length is filled in at the end.
     Backfilled,
 }
 

@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::render::json::{Converted, ConvertedDataset};
 use crate::size::{Size, counted};
 
-/// Reports what was written.
+/// Reports what was written; behind a file on standard output only warnings.
 ///
 /// # Errors
 ///
@@ -23,6 +23,9 @@ pub(crate) fn print_report(
     context: &mut Context<'_>,
 ) -> Result<Exit> {
     context.warn_all(&report.notes);
+    if output.as_os_str() == "-" {
+        return Ok(exit(report));
+    }
     if let Some(text) = lost_text(report) {
         context.warn(text);
     }
@@ -70,7 +73,7 @@ fn lost_text(report: &ImportReport) -> Option<String> {
 }
 
 /// The exit code: whether elements of a damaged file were lost.
-pub(super) fn exit(report: &ImportReport) -> Exit {
+fn exit(report: &ImportReport) -> Exit {
     let is_lost = report.notes.iter().any(|note| matches!(note, Note::Damaged { .. }));
     if is_lost { Exit::No } else { Exit::Done }
 }

@@ -55,7 +55,7 @@ impl Compared {
         let catalogs = sides.map(|(catalog, _)| catalog);
         let (name, slice) = split(asked, catalogs);
         for pair in named(name, names, catalogs) {
-            self.add_named(&pair, names, (slice, sides), how)?;
+            self.add_named(&pair, names, slice, sides, how)?;
         }
         Ok(())
     }
@@ -65,7 +65,8 @@ impl Compared {
         &mut self,
         pair: &[Option<String>; 2],
         names: &NameMap,
-        (slice, [left, right]): (Option<&str>, [(&'c Catalog, &Path); 2]),
+        slice: Option<&str>,
+        [left, right]: [(&'c Catalog, &Path); 2],
         how: &Execution,
     ) -> Result<()> {
         let found = |(catalog, _): (&'c Catalog, &Path), name: &Option<String>| {

@@ -52,7 +52,8 @@ fn differing(name: &str, values: &[Option<AttrText>; 2]) -> DifferingAttr {
 
 /// Differences between a dataset and that of its name in the other file.
 pub(super) fn of_dataset(
-    (catalog, [dataset, other]): (&Catalog, &[Dataset; 2]),
+    catalog: &Catalog,
+    [dataset, other]: &[Dataset; 2],
     found: &DatasetDiff,
     how: &Execution,
 ) -> Result<DatasetDiffShape> {

@@ -45,7 +45,7 @@ pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Ex
     bar.finish();
     let report = written.map_err(|error| about_one(editable(error), &args.file, named))?;
     let changes = report::changes(&report);
-    report::print((&args.file, &args.place), (&report, changes), "repacked", context)
+    report::print(&args.file, &args.place, &report, changes, "repacked", context)
 }
 
 /// The rules of the options that only some containers have.

@@ -18,8 +18,10 @@ use crate::size::Size;
 ///
 /// Writing to standard output fails.
 pub(super) fn print(
-    (file, place): (&Path, &EditPlaceArgs),
-    (report, edits): (&EditReport, Vec<EditLine>),
+    file: &Path,
+    place: &EditPlaceArgs,
+    report: &EditReport,
+    edits: Vec<EditLine>,
     done: &str,
     context: &mut Context<'_>,
 ) -> Result<Exit> {

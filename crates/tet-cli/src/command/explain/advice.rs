@@ -17,16 +17,13 @@ const TINY_LEN: u64 = 4 << 10;
 const HUGE_LEN: u64 = 1 << 30;
 
 /// How to read less or need less memory; empty if there is no advice.
-pub(super) fn advice(
-    resolved: &Resolved,
-    (plan, reads): (&ReadPlan, &Reads),
-    cost: &Cost,
-) -> Vec<AdviceShape> {
+pub(super) fn advice(resolved: &Resolved, reads: &Reads, cost: &Cost) -> Vec<AdviceShape> {
+    let plan = &reads.plan;
     let texts = [
         ("amplification", amplification(resolved, reads, cost)),
         ("all-chunks", all_chunks(resolved, plan, cost)),
         ("tiny-chunks", tiny_chunks(plan)),
-        ("small-runs", small_runs(plan, reads)),
+        ("small-runs", small_runs(reads)),
         ("huge-chunk", huge_chunk(plan)),
     ];
     let texts = texts.into_iter();
@@ -104,9 +101,9 @@ fn tiny_chunks(plan: &ReadPlan) -> Option<String> {
     })
 }
 
-fn small_runs(plan: &ReadPlan, reads: &Reads) -> Option<String> {
+fn small_runs(reads: &Reads) -> Option<String> {
     let each = reads.len.checked_div(reads.count)?;
-    let chunks = u64::try_from(plan.chunks().len()).ok()?;
+    let chunks = u64::try_from(reads.plan.chunks().len()).ok()?;
     // If the chunks are small, other advice reports it.
     (TINY_COUNT < reads.count && each < TINY_LEN && chunks <= TINY_COUNT).then(|| {
         format!(

@@ -35,11 +35,7 @@ impl Cost {
     /// # Errors
     ///
     /// The query cannot be executed.
-    pub(super) fn new(
-        resolved: &Resolved,
-        (plan, reads): (&ReadPlan, &Reads),
-        how: &Execution,
-    ) -> Result<Cost> {
+    pub(super) fn new(resolved: &Resolved, reads: &Reads, how: &Execution) -> Result<Cost> {
         let (dataset, slab) = (&resolved.dataset, &resolved.slab);
         let lazy = |choice, transform| LazyArray::cost(dataset, slab, choice, transform, how);
         let cost = match &resolved.ask {
@@ -51,9 +47,10 @@ impl Cost {
         Ok(Cost {
             passes: cost.passes,
             is_compared: cost.is_compared,
-            selected_len: element_count(plan, resolved).saturating_mul(element_size(dataset)),
+            selected_len: element_count(&reads.plan, resolved)
+                .saturating_mul(element_size(dataset)),
             memory_len: cost.memory_len,
-            handled_len: reads.len.max(decoded_whole(dataset, plan)),
+            handled_len: reads.len.max(decoded_whole(dataset, &reads.plan)),
             statistics: cost.statistics,
         })
     }

@@ -29,8 +29,7 @@ pub(super) fn inputs(args: &InfoArgs, context: &Context<'_>) -> Result<Inputs> {
     let first = OnceCell::new();
     let is_dataset = |text: &str| {
         let first = first.get_or_init(|| {
-            let how = (IoName::Auto, None);
-            open::open_with(&args.file, how, FooterMode::Lenient, context).ok()
+            open::open_with(&args.file, IoName::Auto, None, FooterMode::Lenient, context).ok()
         });
         let datasets =
             |opened: &Opened| opened.catalog.matching(text).is_ok_and(|it| !it.is_empty());

@@ -12,8 +12,10 @@ use crate::render::table::{Side, Table};
 use crate::size::{Size, counted, grouped};
 
 /// Reads of one pass.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Reads {
+    /// The chunks to read.
+    pub(crate) plan: ReadPlan,
     /// The number of runs.
     pub(crate) count: u64,
     /// The bytes of all runs.
@@ -34,11 +36,16 @@ impl Reads {
     /// The query cannot be executed.
     pub(crate) fn new(
         resolved: &Resolved,
-        plan: &ReadPlan,
+        plan: ReadPlan,
         how: &Execution,
         with_chunks: bool,
     ) -> Result<Reads> {
-        let chunks = if with_chunks { plan.chunks() } else { &[] };
+        let (dataset, slab) = (&resolved.dataset, &resolved.slab);
+        let is_remote = how.access.is_remote() || dataset.source.access().is_remote();
+        let requests = is_remote.then_some(0);
+        let (count, len, objects) = (0, 0, BTreeSet::new());
+        let mut reads = Reads { plan, count, len, requests, objects, first: None };
+        let chunks = if with_chunks { reads.plan.chunks() } else { &[] };
         let mut order: Vec<usize> = (0..chunks.len()).collect();
         let run_of = |at: usize| {
             let place = chunks[at].place;
@@ -46,9 +53,6 @@ impl Reads {
         };
         order.sort_by_key(|&at| run_of(at));
         let mut first = vec![None; chunks.len()];
-        let (dataset, slab) = (&resolved.dataset, &resolved.slab);
-        let is_remote = how.access.is_remote() || dataset.source.access().is_remote();
-        let mut reads = Reads { requests: is_remote.then_some(0), ..Reads::default() };
         let visit = &mut |run: ReadRange| {
             if let Some(requests) = &mut reads.requests {
                 let object = dataset.chunks.object(run.object).ok().flatten();
@@ -77,7 +81,8 @@ impl Reads {
             }
             Ask::Values(_) | Ask::Transform(..) => dataset.read_runs(slab, how, visit)?,
         }
-        Ok(Reads { first: with_chunks.then_some(first), ..reads })
+        reads.first = with_chunks.then_some(first);
+        Ok(reads)
     }
 }
 
@@ -96,7 +101,8 @@ pub(crate) fn element_count(plan: &ReadPlan, resolved: &Resolved) -> u64 {
 }
 
 /// The plan as JSON.
-pub(crate) fn shape(plan: &ReadPlan, reads: &Reads, resolved: &Resolved) -> PlanShape {
+pub(crate) fn shape(reads: &Reads, resolved: &Resolved) -> PlanShape {
+    let plan = &reads.plan;
     let element_size = resolved.dataset.dtype.and_then(|dtype| dtype.size()).unwrap_or(0);
     let is_array = matches!(resolved.ask, Ask::Values(_) | Ask::Transform(..));
     let elements = element_count(plan, resolved);
@@ -128,7 +134,6 @@ fn chunk_list(plan: &ReadPlan, first: &[Option<u64>], resolved: &Resolved) -> Ve
 
 /// Prints the plan as text.
 pub(crate) fn write_text(
-    plan: &ReadPlan,
     reads: &Reads,
     resolved: &Resolved,
     context: &mut Context<'_>,
@@ -136,7 +141,7 @@ pub(crate) fn write_text(
     let dataset = &resolved.dataset;
     let mut table = Table::new(&[("", Side::Left), ("", Side::Left)]);
     table.row(["plan", &format!("{} {}", dataset.name, dataset.dtype_name)]);
-    for (name, text) in rows(plan, reads, resolved) {
+    for (name, text) in rows(reads, resolved) {
         table.row([name, &text]);
     }
     for line in table.lines(None, context.paint) {
@@ -146,11 +151,8 @@ pub(crate) fn write_text(
 }
 
 /// The facts about a plan, with names.
-pub(crate) fn rows(
-    plan: &ReadPlan,
-    reads: &Reads,
-    resolved: &Resolved,
-) -> Vec<(&'static str, String)> {
+pub(crate) fn rows(reads: &Reads, resolved: &Resolved) -> Vec<(&'static str, String)> {
+    let plan = &reads.plan;
     let grid = &resolved.dataset.grid;
     let count = u64::try_from(plan.chunks().len()).unwrap_or(u64::MAX);
     let part = format!("{} of {}", shape_text(&counts(resolved)), grid.shape());
@@ -178,7 +180,6 @@ pub(crate) fn rows(
 
 /// Prints the chunks, if requested, one on each line.
 pub(crate) fn write_chunks(
-    plan: &ReadPlan,
     reads: &Reads,
     resolved: &Resolved,
     context: &mut Context<'_>,
@@ -192,7 +193,7 @@ pub(crate) fn write_chunks(
         ("run", Side::Right),
     ];
     let mut table = Table::new(&columns);
-    for chunk in chunk_list(plan, first, resolved) {
+    for chunk in chunk_list(&reads.plan, first, resolved) {
         let run = chunk.run.map_or_else(String::new, |run| run.to_string());
         let (offset, stored) = (chunk.offset.to_string(), chunk.stored_len.to_string());
         table.row([shape_text(&chunk.coord), offset, stored, chunk.codec, run]);

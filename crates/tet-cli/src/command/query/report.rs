@@ -82,19 +82,15 @@ impl QueryReport<'_> {
         }
         match format {
             QueryFormat::Stats => {
-                plan::write_text(&self.plan, &self.reads()?, self.resolved, context)
+                let reads = Reads::new(self.resolved, self.plan, self.how, false)?;
+                plan::write_text(&reads, self.resolved, context)
             }
             _ => Ok(()),
         }
     }
 
-    /// Reads of one pass of the plan.
-    fn reads(&self) -> Result<Reads> {
-        Reads::new(self.resolved, &self.plan, self.how, false)
-    }
-
     fn into_shape(self) -> Result<QueryAnswer> {
-        let plan = plan::shape(&self.plan, &self.reads()?, self.resolved);
+        let reads = Reads::new(self.resolved, self.plan, self.how, false)?;
         let notes = self.resolved.notes.iter().map(ToString::to_string);
         Ok(QueryAnswer {
             schema: "tet.query/1",
@@ -102,7 +98,7 @@ impl QueryReport<'_> {
             format: self.opened.catalog.format(),
             dataset: dataset(self.resolved),
             selection: selection(self.resolved),
-            plan,
+            plan: plan::shape(&reads, self.resolved),
             result: self.answer.into_shape(),
             integrity: self.integrity.name(),
             warnings: self.warnings.into_iter().chain(notes).collect(),

@@ -113,7 +113,14 @@ pub(super) fn finish<A: Display, L: Display, C, T: Display, O>(
     if args.json {
         context.json(&shape)?;
     } else if !context.quiet {
-        write(args, plan, (remaining, &how.advice), (&shape, backup.as_deref()), context)?;
+        write_verdict(args, &shape.edits, plan.is_whole(), context)?;
+        write_edits(&shape.edits, context)?;
+        write_losses(&plan.lost, remaining, context)?;
+        write_advice(args, plan, &how.advice, &shape.edits, context)?;
+        write_end(args, &shape, backup.as_deref(), context)?;
+        if plan.is_whole() && plan.error_count != 0 {
+            context.line(context.paint.advice("errors remain: `tet verify` lists them"))?;
+        }
     }
     Ok(exit(&shape.edits, is_repaired))
 }
@@ -137,35 +144,38 @@ fn shape<A: Display, L: Display, C>(
     }
 }
 
-fn write<E, T: Display, O>(
-    args: &RepairArgs,
-    plan: &Plan<E, T, O>,
-    (remaining, advice): (&[Finding], &[&str]),
-    (shape, backup): (&Repaired, Option<&Path>),
+/// Prints a line for everything that is lost, and for the errors that remain.
+fn write_losses<T: Display>(
+    lost: &[T],
+    remaining: &[Finding],
     context: &mut Context<'_>,
 ) -> Result<()> {
-    let paint = context.paint;
-    write_verdict(args, &shape.edits, plan.is_whole(), context)?;
-    write_edits(&shape.edits, context)?;
-    for lost in &plan.lost {
+    for lost in lost {
         let text = lost.to_string();
-        context.line(format!("  {} {}", paint.wrong("lost:"), Message(&text)))?;
+        context.line(format!("  {} {}", context.paint.wrong("lost:"), Message(&text)))?;
     }
     for (finding, count) in alike(remaining) {
         let text = finding.to_string();
         let more = if count == 0 { String::new() } else { format!(" (and {count} more)") };
         context.line(format!("  remaining: {}{more}", Message(&text)))?;
     }
+    Ok(())
+}
+
+/// Prints how to restore or drop what is lost, and why nothing is written.
+fn write_advice<E, T, O>(
+    args: &RepairArgs,
+    plan: &Plan<E, T, O>,
+    advice: &[&str],
+    edits: &[EditShape],
+    context: &mut Context<'_>,
+) -> Result<()> {
+    let paint = context.paint;
     for advice in advice {
         context.line(paint.advice(advice))?;
     }
-    let is_made = shape.edits.iter().any(|edit| edit.applied);
-    if !is_made && args.all && !plan.edits.is_empty() {
+    if args.all && !plan.edits.is_empty() && !edits.iter().any(|edit| edit.applied) {
         context.line(paint.advice("the edits would not improve the file: nothing is written"))?;
-    }
-    write_end(args, shape, backup, context)?;
-    if plan.is_whole() && plan.error_count != 0 {
-        context.line(paint.advice("errors remain: `tet verify` lists them"))?;
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ pub(crate) fn done(folder: &Path, args: &[&str]) -> String {
 
 /// A dataset of any file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Held {
+pub(crate) struct ReadDataset {
     pub(crate) name: String,
     pub(crate) dtype: String,
     pub(crate) shape: Vec<u64>,
@@ -36,7 +36,7 @@ pub(crate) struct Held {
 }
 
 /// All datasets of a file.
-pub(crate) fn held(path: &Path) -> Vec<Held> {
+pub(crate) fn held(path: &Path) -> Vec<ReadDataset> {
     let opened = open(path, &OpenOptions::default()).expect("a test file");
     let datasets = opened.catalog.datasets().iter().filter(|it| it.name != "__metadata__");
     let held = datasets.map(|dataset| {
@@ -46,7 +46,7 @@ pub(crate) fn held(path: &Path) -> Vec<Held> {
         let array = view.read(&slab, &Execution::default()).expect("a test file");
         let is_scalar = dataset.attrs.contains_key("tet:scalar");
         let attrs = dataset.attrs.iter().filter(|(key, _)| *key != "tet:scalar");
-        Held {
+        ReadDataset {
             name: dataset.name.clone(),
             dtype: dataset.dtype_name.clone(),
             shape: if is_scalar { Vec::new() } else { dataset.shape().to_vec() },

@@ -7,7 +7,8 @@ use tet_format::DType;
 use tet_tensogram as tg;
 
 use super::{
-    Held, bits_of, descriptors, done, held, message, metadata, opened, owned, samples, values,
+    ReadDataset, bits_of, descriptors, done, held, message, metadata, opened, owned, samples,
+    values,
 };
 use crate::fixtures::tet_in;
 
@@ -129,7 +130,7 @@ fn messages_of_others_are_stacked() {
     fs::write(folder.join("in.tgm"), &bytes).unwrap();
     done(folder, &["convert", "in.tgm", "out.tgm", "--stack", "step"]);
     let stacked = held(&folder.join("out.tgm"));
-    let all = |held: &[Held]| held.iter().map(|it| it.elements.len()).sum::<usize>();
+    let all = |held: &[ReadDataset]| held.iter().map(|it| it.elements.len()).sum::<usize>();
     assert_eq!(all(&stacked), all(&single));
     assert_eq!(descriptors(&folder.join("out.tgm")).len(), stacked.len());
     assert_eq!(metadata(&folder.join("out.tgm")).base.len(), stacked.len());

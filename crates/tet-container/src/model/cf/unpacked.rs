@@ -191,7 +191,7 @@ fn size(dtype: DType) -> u64 {
 /// A stored number.
 trait Stored: Copy {
     const LEN: usize;
-    /// What it is compared as: itself, or `float64`.
+    /// The type in which it is compared: itself, or `float64`.
     type Key: Copy + PartialEq + PartialOrd;
     fn read(bytes: &[u8]) -> Self;
     fn to_f32(self) -> f32;

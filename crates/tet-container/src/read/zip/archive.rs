@@ -47,7 +47,7 @@ pub struct Member {
 /// The first bytes of an array.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What the archive holds: arrays, and names of members that are none.
+/// The members of an archive: arrays, and names of those that are none.
 #[derive(Debug, Default)]
 pub struct Members {
     /// The arrays.

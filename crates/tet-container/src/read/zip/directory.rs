@@ -27,7 +27,7 @@ const ENTRY_LEN: usize = 46;
 /// No directory is longer.
 const DIRECTORY_LEN_MAX: u64 = 256 << 20;
 
-/// What a directory tells apart from its members.
+/// The facts about a directory besides its members.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     /// Its offset in the file.

@@ -219,7 +219,7 @@ fn metadata(
     for (key, value) in catalog.attrs() {
         metadata.file.insert(key.clone(), metadata::attr_value(value));
     }
-    // What another program stored of itself as the writer is not so of this file.
+    // Another program that wrote the input is not the writer of this file.
     for (key, value) in [("tool", "tet"), ("library_version", env!("CARGO_PKG_VERSION"))] {
         metadata.file.entry(key.to_owned()).and_modify(|old| *old = AttrValue::from(value));
     }

@@ -90,7 +90,7 @@ fn verified(files: &Files, options: &VerifyOptions) -> Result<Vec<Sound<(Source,
     })
 }
 
-/// What a part is good for, or the part and the rule that it breaks.
+/// The result of opening a part, or its name and the rule that it breaks.
 type Sound<T> = std::result::Result<T, (String, ForeignFault)>;
 
 fn sound<T>(opened: std::result::Result<T, PartError>) -> Result<Sound<T>> {

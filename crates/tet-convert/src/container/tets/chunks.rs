@@ -82,7 +82,7 @@ impl Chunks {
         self.pieces.iter().filter(is_open).try_for_each(|piece| self.held(piece).map(drop))
     }
 
-    /// What a part has of the dataset; the part is opened if it is not yet.
+    /// The rows of the dataset in a part, which is opened if it is not yet.
     fn held<'a>(&'a self, piece: &'a Piece) -> Result<&'a Held, PartError> {
         if let Some(held) = piece.opened.get() {
             return Ok(held);
@@ -118,7 +118,7 @@ impl Chunks {
         self.pieces.get(usize::try_from(number.checked_sub(1)?).ok()?)
     }
 
-    /// What the part of a chunk that was located has.
+    /// The rows of the dataset in the part of a chunk that was located.
     fn located(&self, number: u32) -> Option<&Held> {
         self.piece(number)?.opened.get()
     }

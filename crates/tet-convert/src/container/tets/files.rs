@@ -113,7 +113,7 @@ impl Files {
         }
     }
 
-    /// The same of a source that [`Files::source`] gave.
+    /// Opens and checks a part, of which [`Files::source`] gave the source.
     pub(super) fn open_source(&self, nth: usize, source: Source) -> Result<&File, PartError> {
         let (part, slot) = &self.parts[nth];
         let how = tet_file::OpenOptions { limits: self.options.limits, ..Default::default() };

@@ -68,7 +68,8 @@ pub(super) fn catalog(
     let sources = files.opened().map(|file| file.tet.source().clone()).collect();
     let catalog = Catalog::new(source.clone(), Format::TETS.name(), datasets);
     let catalog = catalog.with_attrs(first.attrs().clone()).with_shards(sources);
-    Ok(catalog.with_unopened(files.unopened()))
+    let (count, len) = files.unopened();
+    Ok(catalog.with_unopened(count, len))
 }
 
 /// A dataset with the rows of all parts. Those that are open are checked now, the others when they are.

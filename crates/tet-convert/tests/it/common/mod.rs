@@ -102,7 +102,7 @@ pub(crate) fn imported(folder: &Path, input: &Path, options: &ImportOptions) -> 
     imported_as(PayloadCodec::Raw, folder, input, options)
 }
 
-/// The same, compressed in this way.
+/// Converts `input` with this codec to a new `.tet` file, and opens that.
 pub(crate) fn imported_as(
     codec: PayloadCodec,
     folder: &Path,

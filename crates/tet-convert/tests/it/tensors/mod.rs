@@ -1,4 +1,4 @@
-//! What the suites of zTensor tensors share: a folder of files, and what is in one.
+//! A folder of files, and the contents of one, for the suites of zTensor tensors.
 #![allow(dead_code, reason = "each suite uses its part")]
 
 use std::fs;

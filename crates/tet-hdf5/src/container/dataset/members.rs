@@ -19,11 +19,7 @@ pub(super) fn parts(
     members: &[StoredMember],
     room: usize,
 ) -> Option<Vec<Dataset>> {
-    (count(members, 0) <= room).then(|| {
-        let mut parts = Vec::new();
-        take(stored, name, (members, 0, 0), &mut parts);
-        parts
-    })
+    (count(members, 0) <= room).then(|| nested(stored, name, members, 0, 0))
 }
 
 /// The number of members, and of members of these.
@@ -37,23 +33,26 @@ fn count(members: &[StoredMember], depth: u32) -> usize {
     each.fold(0, usize::saturating_add)
 }
 
-/// Appends the members of a structure that begins at byte `start` of an element.
-fn take(
+/// The members of a structure that begins at byte `start` of an element, and the members of these.
+fn nested(
     stored: &Stored<'_>,
     name: &str,
-    (members, start, depth): (&[StoredMember], u64, u32),
-    parts: &mut Vec<Dataset>,
-) {
+    members: &[StoredMember],
+    start: u64,
+    depth: u32,
+) -> Vec<Dataset> {
+    let mut parts = Vec::new();
     for member in members {
         let name = format!("{name}.{}", member.name);
         let at = start.saturating_add(member.offset.into());
         match &member.datatype.class {
             Class::Compound(inner) if is_structure(&member.datatype) && depth < DEPTH_MAX => {
-                take(stored, &name, (inner, at, depth + 1), parts);
+                parts.extend(nested(stored, &name, inner, at, depth + 1));
             }
             _ => parts.push(part(stored, name, at, &member.datatype)),
         }
     }
+    parts
 }
 
 fn is_structure(datatype: &Datatype) -> bool {
@@ -65,7 +64,7 @@ fn part(stored: &Stored<'_>, name: String, at: u64, datatype: &Datatype) -> Data
     let whole = stored.described.datatype.size.into();
     let inside = MemberStage::new(at, datatype.size.into(), whole);
     if let (Some((texts, axes)), Some(_)) = (element::texts(datatype), inside) {
-        return stored.texts(name, (texts, axes, inside), false).whole;
+        return stored.texts(name, texts, axes, inside, false).whole;
     }
     if let (Some(element), Some(_)) = (element::element(datatype), inside) {
         return stored.numbers(name, &Element { member: inside, ..element });

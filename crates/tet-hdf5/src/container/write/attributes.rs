@@ -32,12 +32,13 @@ pub(super) fn attribute(name: &str, value: DraftValue) -> DraftAttribute {
     DraftAttribute { name: name.to_owned(), value }
 }
 
-/// Attributes as the file has them; `dataset` is empty for those of the file, `of` is the type of the
+/// Attributes as the file has them; `dataset` is empty for those of the file, `dtype` is the type of the
 /// dataset.
 pub(in super::super) fn written<'a>(
     dataset: &str,
     attrs: impl Iterator<Item = (&'a String, &'a AttrText)>,
-    (of, flavor): (Option<DType>, Flavor),
+    dtype: Option<DType>,
+    flavor: Flavor,
     notes: &mut Vec<Note>,
 ) -> Vec<DraftAttribute> {
     let (mut all, mut taken) = (Vec::new(), BTreeSet::new());
@@ -53,8 +54,8 @@ pub(in super::super) fn written<'a>(
             left += 1;
             continue;
         }
-        let (value, writing) = of_text(key, attr, (of, flavor));
-        let (value, writing) = fitting(&to, (value, writing), attr);
+        let (value, writing) = of_text(key, attr, dtype, flavor);
+        let (value, writing) = fitting(&to, value, writing, attr);
         if !attribute(&to, value.clone()).fits() {
             left += 1;
             continue;
@@ -77,9 +78,10 @@ pub(in super::super) fn written<'a>(
 fn of_text(
     key: &str,
     attr: &AttrText,
-    (of, flavor): (Option<DType>, Flavor),
+    dtype: Option<DType>,
+    flavor: Flavor,
 ) -> (DraftValue, Writing) {
-    if let (AttrText::Text(text), FILL_KEY, None) = (attr, key, of) {
+    if let (AttrText::Text(text), FILL_KEY, None) = (attr, key, dtype) {
         // The fill value of a variable of strings is one.
         return (DraftValue::Texts(vec![text.clone()]), Writing::AsIs);
     }
@@ -93,7 +95,7 @@ fn of_text(
             is_float || dtype.is_signed_integer() || dtype.is_unsigned_integer()
         }
     };
-    let (value, writing) = value(key, attr, of, &has);
+    let (value, writing) = value(key, attr, dtype, &has);
     let value = match value {
         TypedValue::Text(text) if flavor == Flavor::NetCdf => DraftValue::Text(text),
         TypedValue::Text(text) => DraftValue::LongText(text),
@@ -106,10 +108,11 @@ fn of_text(
     (value, writing)
 }
 
-/// What is too long for an object header is text in a heap.
+/// The value that fits an object header: a long one is text in a heap.
 fn fitting(
     name: &str,
-    (value, writing): (DraftValue, Writing),
+    value: DraftValue,
+    writing: Writing,
     attr: &AttrText,
 ) -> (DraftValue, Writing) {
     if attribute(name, value.clone()).fits() {
@@ -161,7 +164,7 @@ mod tests {
     use super::*;
 
     fn check(attr: &AttrText, flavor: Flavor, wanted: &DraftValue) {
-        let (value, writing) = of_text("k", attr, (None, flavor));
+        let (value, writing) = of_text("k", attr, None, flavor);
         assert_eq!((&value, writing), (wanted, Writing::AsIs), "{attr:?}");
     }
 
@@ -191,7 +194,7 @@ mod tests {
         check(&attr, Flavor::NetCdf, &DraftValue::Text("K".to_owned()));
         check(&attr, Flavor::Hdf5, &DraftValue::LongText("K".to_owned()));
         let attr = AttrText::Json("{\"a\":1}".to_owned());
-        let (value, writing) = of_text("k", &attr, (None, Flavor::Hdf5));
+        let (value, writing) = of_text("k", &attr, None, Flavor::Hdf5);
         assert_eq!(value, DraftValue::LongText("{\"a\":1}".to_owned()));
         assert_eq!(writing, Writing::AsJson);
     }
@@ -207,7 +210,7 @@ mod tests {
         ];
         let mut notes = Vec::new();
         let pairs = attrs.iter().map(|(key, attr)| (key, attr));
-        let found = written("d", pairs, (None, Flavor::NetCdf), &mut notes);
+        let found = written("d", pairs, None, Flavor::NetCdf, &mut notes);
         let names: Vec<&str> = found.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["t", "n", "a_b"]);
         assert_eq!(found[0].value, DraftValue::LongText("x".repeat(70_000)));

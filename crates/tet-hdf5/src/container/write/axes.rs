@@ -36,7 +36,7 @@ pub(super) fn axes<'a>(
     flavor: Flavor,
     notes: &mut Vec<Note>,
 ) -> Axes<'a> {
-    let mut scope = Scope::new(paths.iter().map(String::as_str));
+    let mut scope = Scope::new(paths.iter().map(String::as_str), flavor);
     let used = used(arrays);
     // A coordinate keeps the name of its axis, whatever other datasets call so.
     for (lazy, path) in arrays.iter().zip(paths) {
@@ -53,10 +53,10 @@ pub(super) fn axes<'a>(
         let (Some(lazy), Some(path)) = (arrays.get(at), paths.get(at)) else { continue };
         if let Some(numbers) = numbers.get_mut(at) {
             let names = names_of(lazy, &used);
-            *numbers = of_array((lazy, path), &names, &mut scope, (flavor, notes));
+            *numbers = of_array(lazy, path, &names, &mut scope, notes);
         }
     }
-    coordinate_datasets(&mut scope, paths, &numbers, flavor);
+    coordinate_datasets(&mut scope, paths, &numbers);
     let mut axes = Axes { dims: scope.dims, numbers, labels: Vec::new() };
     axes.labels = labels(arrays, paths, &axes, notes);
     axes
@@ -64,11 +64,13 @@ pub(super) fn axes<'a>(
 
 /// The dimension of each axis of an array, whose axes have these names.
 fn of_array(
-    (lazy, path): (&LazyArray, &str),
+    lazy: &LazyArray,
+    path: &str,
     names: &[String],
     scope: &mut Scope,
-    (flavor, notes): (Flavor, &mut Vec<Note>),
+    notes: &mut Vec<Note>,
 ) -> Vec<Option<usize>> {
+    let flavor = scope.flavor;
     let (dataset, shape) = (lazy.dataset(), shape_of(lazy));
     let mut numbers = Vec::new();
     for (axis, &extent) in shape.iter().enumerate() {
@@ -96,12 +98,8 @@ fn of_array(
 }
 
 /// Sets which datasets are the coordinates of dimensions.
-fn coordinate_datasets(
-    scope: &mut Scope,
-    paths: &[String],
-    numbers: &[Vec<Option<usize>>],
-    flavor: Flavor,
-) {
+fn coordinate_datasets(scope: &mut Scope, paths: &[String], numbers: &[Vec<Option<usize>>]) {
+    let flavor = scope.flavor;
     for (at, (path, numbers)) in paths.iter().zip(numbers).enumerate() {
         let Some(dim) = scope.at(path) else { continue };
         let is_first = numbers.first() == Some(&Some(dim));

@@ -1,4 +1,4 @@
-//! What a file will have: objects and their attributes, before the elements are written.
+//! A file before its elements are written: objects and their attributes.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ pub(super) enum Elements {
     Absent,
 }
 
-/// What datasets are made of.
+/// The arrays, dimensions and options of which datasets are made.
 struct Parts<'p> {
     arrays: &'p [LazyArray],
     views: &'p [View],
@@ -74,7 +74,8 @@ struct Parts<'p> {
 /// Two datasets would have one path, or the format cannot hold one.
 pub(super) fn prepare(
     conversion: &mut Conversion<'_>,
-    (views, arrays): (&[View], &[LazyArray]),
+    views: &[View],
+    arrays: &[LazyArray],
     options: &ConvertOptions,
     flavor: Flavor,
 ) -> Result<Plan> {
@@ -101,7 +102,7 @@ pub(super) fn prepare(
             }
             Coordinates::Texts => (DraftType::Text, Elements::Labels(labels.texts.to_vec())),
         };
-        datasets.push(of_labels((labels.dim, dim), datatype, flavor));
+        datasets.push(of_labels(labels.dim, dim, datatype, flavor));
         elements.push(values);
     }
     let first_array = datasets.len();
@@ -118,7 +119,7 @@ pub(super) fn prepare(
     let mut types = Types::new(paths, flavor);
     for (number, view) in views.iter().enumerate() {
         let texts = conversion.datasets.get(number).filter(|_| view.datatype == DraftType::Text);
-        let mut dataset = parts.dataset((number, texts.copied()), notes)?;
+        let mut dataset = parts.dataset(number, texts.copied(), notes)?;
         dataset.enumeration = named_of(view).map(|of| types.number(&dataset.path, of));
         datasets.push(dataset);
         elements.push(texts.map_or(Elements::Array(number), |_| Elements::Texts(number)));
@@ -149,7 +150,7 @@ fn bare(number: usize, dim: &Dim) -> DraftDataset {
 }
 
 /// Labels as the coordinates of their dimension.
-fn of_labels((number, dim): (usize, &Dim), datatype: DraftType, flavor: Flavor) -> DraftDataset {
+fn of_labels(number: usize, dim: &Dim, datatype: DraftType, flavor: Flavor) -> DraftDataset {
     let is_unlimited = dim.is_unlimited && flavor == Flavor::NetCdf;
     let layout = match is_unlimited {
         true => chunked(&[dim.extent.max(1)]),
@@ -183,7 +184,8 @@ impl Parts<'_> {
     /// The dataset that an array becomes, or a dataset of text.
     fn dataset(
         &self,
-        (at, texts): (usize, Option<&Dataset>),
+        at: usize,
+        texts: Option<&Dataset>,
         notes: &mut Vec<Note>,
     ) -> Result<DraftDataset> {
         let (lazy, view) = (&self.arrays[at], &self.views[at]);
@@ -261,7 +263,7 @@ impl Parts<'_> {
         if self.flavor == Flavor::NetCdf && attrs.get("CLASS").is_some_and(is_class)
             || self.is_scale(at)
         {
-            // What the file says of its scales.
+            // The file has its own attributes of scales.
             ["CLASS", "NAME"].iter().for_each(|key| drop(attrs.remove(*key)));
         }
         if !dataset.dims.is_empty() {
@@ -275,7 +277,7 @@ impl Parts<'_> {
             attrs.insert(key, value);
         }
         let dtype = (view.datatype != DraftType::Text).then_some(view.dtype);
-        written(&dataset.name, attrs.iter(), (dtype, self.flavor), notes)
+        written(&dataset.name, attrs.iter(), dtype, self.flavor, notes)
     }
 
     /// The element of what is not stored: the fill value of the input, or of the attribute, which are one in NetCDF.
@@ -333,7 +335,7 @@ fn about(
         root.push(attribute("_NCProperties", DraftValue::Text(PROPERTIES.to_owned())));
     }
     for (path, attrs) in by_group {
-        let attributes = written(path, attrs.iter(), (None, flavor), &mut conversion.notes);
+        let attributes = written(path, attrs.iter(), None, flavor, &mut conversion.notes);
         match path {
             "" => root.extend(attributes),
             path => others.push(DraftGroup { path: path.to_owned(), attributes }),

@@ -83,7 +83,7 @@ fn hdf5_codec(dataset: &str, asked: LeveledCodec) -> Result<Hdf5Codec> {
 /// The most texts in one piece.
 const WHOLE_COUNT_MAX: u64 = 1 << 16;
 
-/// What bounds chunks.
+/// The facts about a dataset that bound its chunks.
 #[derive(Debug)]
 pub(super) struct Cut<'c> {
     /// Axes behind those of the dataset, which its elements are made of.
@@ -225,7 +225,7 @@ fn filters(options: &ChunkFilters, size: u64) -> Vec<StoredFilter> {
     shuffle.into_iter().chain(codec).collect()
 }
 
-/// What applies the filters of [`filters`] to a chunk.
+/// The encoder that applies the filters of [`filters`] to a chunk.
 ///
 /// # Errors
 /// The codec has no such level.

@@ -22,6 +22,16 @@ const ALIGN: u64 = 64;
 /// Small writes are put together to about this many bytes.
 const BUFFER_LEN: usize = 1 << 20;
 
+/// The elements to write.
+pub(super) struct Input<'i> {
+    /// The datasets, of which those of text are read themselves.
+    pub(super) datasets: &'i [&'i Dataset],
+    /// The others as arrays.
+    pub(super) arrays: &'i [LazyArray],
+    /// How they are stored.
+    pub(super) options: &'i ConvertOptions,
+}
+
 /// A file of which all elements are written.
 pub(super) struct Out<'o> {
     file: BufWriter<&'o mut dyn VfsFile>,
@@ -34,8 +44,8 @@ pub(super) struct Out<'o> {
 /// The input cannot be read, or the file cannot be written.
 pub(super) fn write<'o>(
     plan: &mut Plan,
-    (arrays, datasets): (&[LazyArray], &[&Dataset]),
-    how: (&ConvertOptions, &Execution),
+    input: &Input<'_>,
+    execution: &Execution,
     file: &'o mut dyn VfsFile,
     notes: &mut Vec<Note>,
 ) -> Result<Out<'o>> {
@@ -53,13 +63,13 @@ pub(super) fn write<'o>(
                 out.whole(dataset, &encoded.elements)?;
             }
             Elements::Texts(number) => {
-                let texts = *datasets.get(*number).expect("texts are those of a dataset");
-                let counts = out.texts(dataset, texts, how.1)?;
+                let texts = *input.datasets.get(*number).expect("texts are those of a dataset");
+                let counts = out.texts(dataset, texts, execution)?;
                 notes.extend(counts.replaced().into_iter().chain(counts.cut()));
             }
             Elements::Array(number) => {
-                let lazy = arrays.get(*number).expect("datasets are made of arrays");
-                out.array(dataset, lazy, how)?;
+                let lazy = input.arrays.get(*number).expect("datasets are made of arrays");
+                out.array(dataset, lazy, input.options, execution)?;
             }
         }
     }
@@ -104,7 +114,7 @@ impl Out<'_> {
         self.write(&vec![0; len])
     }
 
-    /// What was written since `start`.
+    /// The bytes that were written since `start`; `None` where there are none.
     fn since(&self, start: u64) -> Option<Span> {
         Span::new(start, self.len.saturating_sub(start)).filter(|span| !span.is_empty())
     }
@@ -171,7 +181,8 @@ impl Out<'_> {
         &mut self,
         dataset: &mut DraftDataset,
         lazy: &LazyArray,
-        (options, execution): (&ConvertOptions, &Execution),
+        options: &ConvertOptions,
+        execution: &Execution,
     ) -> Result<()> {
         let size = lazy.dtype().size().unwrap_or(1);
         match &mut dataset.layout {

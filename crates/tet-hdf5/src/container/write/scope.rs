@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Flavor;
+
 /// A dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dim {
@@ -16,17 +18,20 @@ pub(super) struct Dim {
 }
 
 /// The dimensions of a file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Scope {
     pub(super) dims: Vec<Dim>,
+    /// The conventions that names follow.
+    pub(super) flavor: Flavor,
     numbers: BTreeMap<String, usize>,
     groups: BTreeSet<String>,
 }
 
 impl Scope {
     /// No dimensions yet, in the groups that the paths of datasets are made of.
-    pub(super) fn new<'p>(paths: impl Iterator<Item = &'p str>) -> Scope {
-        let mut scope = Scope::default();
+    pub(super) fn new<'p>(paths: impl Iterator<Item = &'p str>, flavor: Flavor) -> Scope {
+        let (dims, numbers, groups) = (Vec::new(), BTreeMap::new(), BTreeSet::new());
+        let mut scope = Scope { dims, flavor, numbers, groups };
         for path in paths {
             let mut group = parent(path);
             while !group.is_empty() {
@@ -104,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_nearest_dimension_counts() {
-        let mut scope = Scope::new(["g/h/a", "b"].into_iter());
+        let mut scope = Scope::new(["g/h/a", "b"].into_iter(), Flavor::Hdf5);
         let path = |scope: &mut Scope, group, name, extent| {
             let number = scope.number(group, name, extent);
             scope.dims[number].path.clone()

@@ -96,8 +96,7 @@ fn check<T: Spread>(
     });
 }
 
-fn check_floats<T: Spread + Into<f64>>(shape: (usize, usize), elements: Vec<T>) {
-    let (lanes, cut) = shape;
+fn check_floats<T: Spread + Into<f64>>(lanes: usize, cut: usize, elements: Vec<T>) {
     let elements = trim(lanes, elements);
     let of = |column: &[T], ddof| {
         variance_of_floats(&column.iter().map(|&e| e.into()).collect::<Vec<_>>(), ddof)
@@ -105,8 +104,12 @@ fn check_floats<T: Spread + Into<f64>>(shape: (usize, usize), elements: Vec<T>) 
     check(lanes, cut, &elements, Into::into, of, 1e-12);
 }
 
-fn check_integers<T: Spread + Into<i128>>(shape: (usize, usize), elements: Vec<T>, error_max: f64) {
-    let (lanes, cut) = shape;
+fn check_integers<T: Spread + Into<i128>>(
+    lanes: usize,
+    cut: usize,
+    elements: Vec<T>,
+    error_max: f64,
+) {
     let elements = trim(lanes, elements);
     let of = |column: &[T], ddof| {
         variance_of_integers(&column.iter().map(|&e| e.into()).collect::<Vec<_>>(), ddof)
@@ -119,30 +122,30 @@ proptest! {
 
     #[test]
     fn variances_of_any_floats_are_right(
-        shape in shape(), bits32 in bits(32, 8), bits16 in bits(16, 5), bits_b16 in bits(16, 8),
+        (lanes, cut) in shape(), bits32 in bits(32, 8), bits16 in bits(16, 5), bits_b16 in bits(16, 8),
         bits64 in bits(64, 11),
     ) {
-        check_floats(shape, bits32.iter().map(|&b| f32::from_bits(b as u32)).collect());
-        check_floats(shape, bits16.iter().map(|&b| f16::from_bits(b as u16)).collect());
-        check_floats(shape, bits_b16.iter().map(|&b| bf16::from_bits(b as u16)).collect());
+        check_floats(lanes, cut, bits32.iter().map(|&b| f32::from_bits(b as u32)).collect());
+        check_floats(lanes, cut, bits16.iter().map(|&b| f16::from_bits(b as u16)).collect());
+        check_floats(lanes, cut, bits_b16.iter().map(|&b| bf16::from_bits(b as u16)).collect());
         // Squares must stay in range; the largest and smallest have a test of their own.
         let in_range = |v: &f64| {
             (1e-140..1e140).contains(&v.abs()) || *v == 0.0 || !v.is_finite()
         };
         let elements = bits64.iter().map(|&b| f64::from_bits(b)).filter(in_range);
-        check_floats(shape, elements.collect());
+        check_floats(lanes, cut, elements.collect());
     }
 
     #[test]
     fn variances_of_any_integers_are_right(
-        shape in shape(),
+        (lanes, cut) in shape(),
         bits in prop::collection::vec(prop_oneof![any::<u64>(), Just(0), Just(u64::MAX),
             Just(1 << 63), Just(0x8080_8080_8080_8080), Just(0x7f7f_7f7f_7f7f_7f7f)], 0..3000),
     ) {
         macro_rules! each {
             ($($type:ty: $error_max:literal),+) => {$(
                 let elements: Vec<$type> = bits.iter().map(|&b| b as $type).collect();
-                check_integers(shape, elements, $error_max);
+                check_integers(lanes, cut, elements, $error_max);
             )+};
         }
         each!(i8: 1e-15, u8: 1e-15, i16: 1e-15, u16: 1e-15);
@@ -151,7 +154,7 @@ proptest! {
 
     #[test]
     fn close_values_far_from_zero_keep_their_variance(
-        shape in shape(), far in 0_u32..62, spread in 1_i64..1000,
+        (lanes, cut) in shape(), far in 0_u32..62, spread in 1_i64..1000,
         steps in prop::collection::vec(0.0..1.0_f64, 1..3000),
         drift in prop_oneof![Just(0.0), 0.0..100.0],
     ) {
@@ -160,16 +163,16 @@ proptest! {
         };
         let steps: Vec<i64> = steps.iter().enumerate().map(step).collect();
         let base = 1_i64 << far;
-        check_integers(shape, steps.iter().map(|s| base + s).collect::<Vec<i64>>(), 1e-12);
-        check_integers(shape, steps.iter().map(|s| -base - s).collect::<Vec<i64>>(), 1e-12);
+        check_integers(lanes, cut, steps.iter().map(|s| base + s).collect::<Vec<i64>>(), 1e-12);
+        check_integers(lanes, cut, steps.iter().map(|s| -base - s).collect::<Vec<i64>>(), 1e-12);
         let unsigned = |s: &i64| u64::MAX - (base + s) as u64;
-        check_integers(shape, steps.iter().map(unsigned).collect::<Vec<u64>>(), 1e-12);
+        check_integers(lanes, cut, steps.iter().map(unsigned).collect::<Vec<u64>>(), 1e-12);
         let small = |s: &i64| (1_i32 << (far % 31)).wrapping_add(*s as i32);
-        check_integers(shape, steps.iter().map(small).collect::<Vec<i32>>(), 1e-12);
+        check_integers(lanes, cut, steps.iter().map(small).collect::<Vec<i32>>(), 1e-12);
         let base = 2.0_f64.powi(far as i32);
         let float = |s: &i64| base + *s as f64 * 1e-3;
-        check_floats(shape, steps.iter().map(float).collect::<Vec<f64>>());
-        check_floats(shape, steps.iter().map(|s| float(s) as f32).collect::<Vec<f32>>());
+        check_floats(lanes, cut, steps.iter().map(float).collect::<Vec<f64>>());
+        check_floats(lanes, cut, steps.iter().map(|s| float(s) as f32).collect::<Vec<f32>>());
     }
 }
 

@@ -50,12 +50,12 @@ type WholeNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::Who
 type KeptNorm<T> = MagnitudeSum<T, <<T as Magnitude>::Magnitude as Summed>::PerCell>;
 
 /// The sum of magnitudes of a whole selection may be so far off.
-fn check_floats<T>(shape: (usize, usize), elements: Vec<T>, whole_error_max: f64)
+fn check_floats<T>(lanes: usize, cut: usize, elements: Vec<T>, whole_error_max: f64)
 where
     T: Magnitude + Normed + Into<f64>,
 {
-    let elements = trim(shape.0, elements);
-    let ways = Ways { lanes: shape.0, elements: &elements, cut: shape.1 };
+    let elements = trim(lanes, elements);
+    let ways = Ways { lanes, elements: &elements, cut };
     let wide = |column: &[T]| column.iter().map(|&e| e.into()).collect::<Vec<f64>>();
     let finite = |values: &[f64]| {
         values.iter().copied().filter(|value| value.is_finite()).collect::<Vec<f64>>()
@@ -93,12 +93,12 @@ fn exact_sum(terms: impl Iterator<Item = u128>) -> f64 {
     fsum(&parts)
 }
 
-fn check_integers<T>(shape: (usize, usize), elements: Vec<T>)
+fn check_integers<T>(lanes: usize, cut: usize, elements: Vec<T>)
 where
     T: Magnitude + Normed + Into<i128>,
 {
-    let elements = trim(shape.0, elements);
-    let ways = Ways { lanes: shape.0, elements: &elements, cut: shape.1 };
+    let elements = trim(lanes, elements);
+    let ways = Ways { lanes, elements: &elements, cut };
     let magnitude = |&element: &T| element.into().unsigned_abs();
     let setup = Setup::default();
     ways.check::<WholeNorm<T>>(&setup, |column, found| {
@@ -117,28 +117,28 @@ proptest! {
 
     #[test]
     fn norms_of_any_floats_are_right(
-        shape in shape(), bits32 in bits(32, 8), bits16 in bits(16, 5), bits_b16 in bits(16, 8),
+        (lanes, cut) in shape(), bits32 in bits(32, 8), bits16 in bits(16, 5), bits_b16 in bits(16, 8),
         bits64 in bits(64, 11),
     ) {
         let exact = 0.0;
-        check_floats(shape, bits32.iter().map(|&b| f32::from_bits(b as u32)).collect(), exact);
-        check_floats(shape, bits16.iter().map(|&b| f16::from_bits(b as u16)).collect(), exact);
-        check_floats(shape, bits_b16.iter().map(|&b| bf16::from_bits(b as u16)).collect(), exact);
+        check_floats(lanes, cut, bits32.iter().map(|&b| f32::from_bits(b as u32)).collect(), exact);
+        check_floats(lanes, cut, bits16.iter().map(|&b| f16::from_bits(b as u16)).collect(), exact);
+        check_floats(lanes, cut, bits_b16.iter().map(|&b| bf16::from_bits(b as u16)).collect(), exact);
         // Sums of magnitudes must stay in range.
         let in_range = |v: &f64| v.abs() < 1e300 || !v.is_finite();
         let elements = bits64.iter().map(|&b| f64::from_bits(b)).filter(in_range);
-        check_floats(shape, elements.collect(), 1e-15);
+        check_floats(lanes, cut, elements.collect(), 1e-15);
     }
 
     #[test]
     fn norms_of_any_integers_are_right(
-        shape in shape(),
+        (lanes, cut) in shape(),
         bits in prop::collection::vec(prop_oneof![any::<u64>(), Just(0), Just(u64::MAX),
             Just(1 << 63), Just(0x8080_8080_8080_8080), Just(0x7f7f_7f7f_7f7f_7f7f)], 0..3000),
     ) {
         macro_rules! each {
             ($($type:ty),+) => {$(
-                check_integers(shape, bits.iter().map(|&b| b as $type).collect::<Vec<$type>>());
+                check_integers(lanes, cut, bits.iter().map(|&b| b as $type).collect::<Vec<$type>>());
             )+};
         }
         each!(i8, u8, i16, u16, i32, u32, i64, u64);
@@ -189,8 +189,8 @@ fn no_float_is_too_large_or_too_small_to_be_squared() {
 fn extreme_integers_never_overflow() {
     fn check<T: Magnitude + Normed + Into<i128>>(extremes: [T; 2]) {
         for extreme in extremes {
-            check_integers((1, 70_000), vec![extreme; 140_000]);
-            check_integers((40, 300), vec![extreme; 40_000]);
+            check_integers(1, 70_000, vec![extreme; 140_000]);
+            check_integers(40, 300, vec![extreme; 40_000]);
         }
     }
     each_extremes!(check);

@@ -30,8 +30,7 @@ fn product_of_integers(values: &[i128]) -> Option<i128> {
     }
 }
 
-fn check_integers<T: Multiplied + Into<i128>>(shape: (usize, usize), elements: Vec<T>) {
-    let (lanes, cut) = shape;
+fn check_integers<T: Multiplied + Into<i128>>(lanes: usize, cut: usize, elements: Vec<T>) {
     let elements = trim(lanes, elements);
     let ways = Ways { lanes, elements: &elements, cut };
     let exact =
@@ -162,7 +161,7 @@ proptest! {
         bits.sort_by_key(|bits| bits.wrapping_mul(order | 1).rotate_left(17).wrapping_mul(order));
         macro_rules! each {
             ($($type:ty),+) => {$(
-                check_integers((lanes, cut), bits.iter().map(|&b| b as $type).collect::<Vec<$type>>());
+                check_integers(lanes, cut, bits.iter().map(|&b| b as $type).collect::<Vec<$type>>());
             )+};
         }
         each!(i8, u8, i16, u16, i32, u32, i64, u64);
@@ -193,7 +192,7 @@ fn the_ends_of_128_bits_are_reached_and_not_passed() {
             }
             (found, wanted) => panic!("{found:?}, not {wanted:?}"),
         }
-        check_integers((1, 2), values.to_vec());
+        check_integers(1, 2, values.to_vec());
     }
 }
 

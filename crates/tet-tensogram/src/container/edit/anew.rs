@@ -37,7 +37,8 @@ pub(super) fn scratch(
     view: &Dataset,
     old: &Old<'_>,
     change: &Storage,
-    (folder, how): (&Path, RewriteOptions<'_>),
+    folder: &Path,
+    how: RewriteOptions<'_>,
 ) -> Result<Option<(Source, Vec<Note>)>> {
     let unfit = |why| Error::Unfit { dataset: view.name.clone(), encoding: "Tensogram", why };
     let physical = to_physical(view, "tensogram", |dtype| dtype != DType::Bool)?;

@@ -104,7 +104,7 @@ pub(in super::super) fn described(object: &Object) -> Result<Pairs> {
     Ok(vec![reserved(object)?])
 }
 
-/// What libraries of the format store of an object, with its key.
+/// The entry of an object that libraries of the format store, with its key.
 fn reserved(object: &Object) -> Result<(String, Value)> {
     Ok((RESERVED_KEY.to_owned(), tensor(object)?))
 }

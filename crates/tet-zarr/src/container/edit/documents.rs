@@ -220,7 +220,7 @@ impl Moves {
     }
 }
 
-/// What the new hierarchy has: objects under other keys, and documents.
+/// The new hierarchy: objects under other keys, and documents.
 pub(super) struct NewDocuments {
     moves: Moves,
     /// Documents that are written anew, by key.

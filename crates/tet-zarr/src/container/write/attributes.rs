@@ -74,7 +74,7 @@ fn widened(value: Value, dtype: DType) -> Value {
 pub(super) struct Fill {
     /// Its bytes.
     pub(super) element: Vec<u8>,
-    /// The same in a document.
+    /// Its value in a JSON document.
     pub(super) json: Value,
 }
 

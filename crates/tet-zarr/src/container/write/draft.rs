@@ -1,4 +1,4 @@
-//! What a hierarchy will have: paths, axes, types, attributes and fill values, before it is written.
+//! A hierarchy before it is written: paths, axes, types, attributes and fill values.
 
 use std::collections::BTreeMap;
 
@@ -25,13 +25,13 @@ use tet_container::{Note, Result};
 #[derive(Debug)]
 pub struct Draft {
     pub hierarchy: NewHierarchy,
-    /// What the arrays of the hierarchy are made of, in their order.
-    pub parts: Vec<Part>,
+    /// The sources of the arrays of the hierarchy, in their order.
+    pub parts: Vec<ArraySource>,
 }
 
-/// What an array is made of.
+/// Where the elements of an array come from, and its fill value.
 #[derive(Debug)]
-pub struct Part {
+pub struct ArraySource {
     pub elements: Elements,
     /// The bytes of the fill value, where chunks of nothing else are left out.
     pub(super) fill: Option<Vec<u8>>,
@@ -75,9 +75,10 @@ pub fn prepare(
         let dims = names_of(lazy, &used);
         let dims = Some(dims).filter(|dims| dims.len() == shape_of(lazy).rank());
         let texts = conversion.datasets.get(number).filter(|dataset| dataset.is_text());
+        let named = NamedArray { number, lazy, path, dims };
         made.push(match texts {
-            Some(texts) => of_texts((texts, lazy, path, dims), number, options, notes)?,
-            None => of_dataset((lazy, path, dims), number, options, notes)?,
+            Some(texts) => of_texts(texts, named, options, notes)?,
+            None => of_dataset(named, options, notes)?,
         });
     }
     let labels = of_labels(arrays, &paths, options, notes)?;
@@ -90,13 +91,23 @@ pub fn prepare(
     })
 }
 
+/// An array with its names in the hierarchy.
+struct NamedArray<'a> {
+    /// The number of the dataset.
+    number: usize,
+    lazy: &'a LazyArray,
+    path: &'a str,
+    /// The names of its axes, where all have one.
+    dims: Option<Vec<String>>,
+}
+
 /// A dataset as an array.
 fn of_dataset(
-    (lazy, path, dims): (&LazyArray, &str, Option<Vec<String>>),
-    number: usize,
+    named: NamedArray<'_>,
     options: &ConvertOptions,
     notes: &mut Vec<Note>,
-) -> Result<(NewArray, Part)> {
+) -> Result<(NewArray, ArraySource)> {
+    let NamedArray { number, lazy, path, dims } = named;
     let (dataset, dtype, shape) = (lazy.dataset(), lazy.dtype(), shape_of(lazy));
     let format = options::format(options);
     let attrs = attrs_of(dataset, shape.rank(), options);
@@ -140,7 +151,7 @@ fn of_dataset(
         stored: None,
         attributes,
     };
-    Ok((array, Part { elements: Elements::Array(number), fill: element }))
+    Ok((array, ArraySource { elements: Elements::Array(number), fill: element }))
 }
 
 /// The fill value that the input has of its own, where the version has a spelling of it.
@@ -152,11 +163,12 @@ fn own_fill(dataset: &Dataset, dtype: DType, options: &ConvertOptions) -> Option
 
 /// A dataset of text as an array.
 fn of_texts(
-    (texts, lazy, path, dims): (&Dataset, &LazyArray, &str, Option<Vec<String>>),
-    number: usize,
+    texts: &Dataset,
+    named: NamedArray<'_>,
     options: &ConvertOptions,
     notes: &mut Vec<Note>,
-) -> Result<(NewArray, Part)> {
+) -> Result<(NewArray, ArraySource)> {
+    let NamedArray { number, lazy, path, dims } = named;
     let shape = texts.grid.shape().clone();
     let automatic = || texts::chunk_shape(texts);
     let shaped = Shaped { dataset: texts, shape: &shape, size: TEXT_LEN, automatic: &automatic };
@@ -181,7 +193,7 @@ fn of_texts(
         dimension_names: dims,
         attributes: written(&texts.name, as_json, notes),
     };
-    Ok((array, Part { elements: Elements::Texts(number), fill: None }))
+    Ok((array, ArraySource { elements: Elements::Texts(number), fill: None }))
 }
 
 /// The attributes of a dataset, with those that the caller gives.
@@ -241,8 +253,8 @@ fn of_labels(
     paths: &[String],
     options: &ConvertOptions,
     notes: &mut Vec<Note>,
-) -> Result<Vec<(NewArray, Part)>> {
-    let mut made: Vec<(NewArray, Part)> = Vec::new();
+) -> Result<Vec<(NewArray, ArraySource)>> {
+    let mut made: Vec<(NewArray, ArraySource)> = Vec::new();
     let mut of: BTreeMap<String, &[String]> = BTreeMap::new();
     for (lazy, path) in arrays.iter().zip(paths) {
         let dataset = lazy.dataset();
@@ -285,7 +297,7 @@ fn of_axis(
     count: usize,
     labels: labels::Labels,
     options: &ConvertOptions,
-) -> Result<(NewArray, Part)> {
+) -> Result<(NewArray, ArraySource)> {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let array = NewArray {
         path,
@@ -300,7 +312,7 @@ fn of_axis(
         dimension_names: Some(vec![dim.to_owned()]),
         attributes: Map::new(),
     };
-    Ok((array, Part { elements: Elements::Bytes(labels.bytes), fill: None }))
+    Ok((array, ArraySource { elements: Elements::Bytes(labels.bytes), fill: None }))
 }
 
 /// Bytes of an element of an array of numbers.

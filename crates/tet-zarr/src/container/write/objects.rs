@@ -10,7 +10,7 @@ use tet_io::Progress;
 use tet_query::{Execution, LazyArray};
 
 use super::chunk::{ChunkEncoder, Cut, is_filled};
-use super::draft::{Part, dtype_of, element_size};
+use super::draft::{ArraySource, dtype_of, element_size};
 use super::store::ObjectSink;
 use tet_container::write::bands::Bands;
 use tet_container::write::conversion::ConvertOptions;
@@ -26,7 +26,7 @@ type Store<'p> = Mutex<&'p mut (dyn ObjectSink + 'p)>;
 #[derive(Debug)]
 pub(super) struct Written<'w> {
     pub(super) array: &'w NewArray,
-    pub(super) part: &'w Part,
+    pub(super) part: &'w ArraySource,
     pub(super) lazy: &'w LazyArray,
     pub(super) encoder: &'w ChunkEncoder,
 }
@@ -81,7 +81,7 @@ pub(super) fn write(
     let grid = grid.ok_or_else(memory)?;
     let plan = Plan { of, chunk_shape, size: usize::try_from(size).map_err(|_| memory())? };
     let is_raw = of.encoder.is_identity();
-    let workers = workers(&grid, (object_len, room), options.tet.threads, is_raw);
+    let workers = workers(&grid, object_len, room, options.tet.threads, is_raw);
     let format = store.format();
     let store = Mutex::new(store);
     let mut stream = Stream {
@@ -96,7 +96,7 @@ pub(super) fn write(
         is_stored_by_worker: is_raw,
         progress: &execution.progress,
     };
-    // What needs no encoding is stored while the next objects are read.
+    // Objects that need no encoding are stored while the next ones are read.
     let work = |object: &mut Object| {
         let done = plan.encode(object);
         let stored = done.and_then(|()| if is_raw { object.put(&store) } else { Ok(()) });
@@ -108,7 +108,8 @@ pub(super) fn write(
 /// How many threads, and how many objects at a time.
 fn workers(
     grid: &Grid,
-    (object_len, room): (u64, u64),
+    object_len: u64,
+    room: u64,
     threads: usize,
     is_raw: bool,
 ) -> OrderedWorkers {
@@ -148,7 +149,7 @@ struct Object {
     fault: Option<Error>,
 }
 
-/// What is stored of an object.
+/// The stored form of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     /// Nothing: all of it is the fill value.

@@ -73,13 +73,13 @@ pub(super) fn shapes(shaped: &Shaped<'_>, options: &ConvertOptions) -> Result<Sh
         }
     };
     if let Some(shard) = &shard {
-        check(&dataset.name, shape, (shard, &chunk))?;
+        check(&dataset.name, shape, shard, &chunk)?;
     }
     Ok(Shapes { chunk: chunk.into(), shard: shard.map(Shape::from) })
 }
 
 /// Checks that a shard is made of whole chunks, and of not too many.
-fn check(name: &str, shape: &[u64], (shard, chunk): (&[u64], &[u64])) -> Result<()> {
+fn check(name: &str, shape: &[u64], shard: &[u64], chunk: &[u64]) -> Result<()> {
     let fits = |(shard, chunk): (&u64, &u64)| *shard != 0 && shard.is_multiple_of(*chunk);
     if shard.len() != shape.len() || !shard.iter().zip(chunk).all(fits) {
         let (dataset, chunk_shape) = (name.to_owned(), chunk.to_vec());
@@ -163,11 +163,11 @@ fn dividing(shard: &[u64], size: u64) -> Vec<u64> {
 
 /// The shard shape of `auto`; `None` where one chunk is all, or is as long as a shard.
 fn auto(shaped: &Shaped<'_>, chunk: &[u64], options: &ConvertOptions) -> Option<Vec<u64>> {
-    made_of((shaped.shape, shaped.size), chunk, SHARD_LEN.min(room(options)))
+    made_of(shaped.shape, shaped.size, chunk, SHARD_LEN.min(room(options)))
 }
 
 /// The shape of the longest shard of whole chunks that has at most `len_max` bytes.
-fn made_of((shape, size): (&[u64], u64), chunk: &[u64], len_max: u64) -> Option<Vec<u64>> {
+fn made_of(shape: &[u64], size: u64, chunk: &[u64], len_max: u64) -> Option<Vec<u64>> {
     let chunk_len = chunk_shape::len_of(chunk, size);
     let mut room = (len_max / chunk_len.max(1)).min(SHARD_COUNT_MAX);
     let mut shard = chunk.to_vec();
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     fn auto(shape: &[u64], chunk: &[u64], size: u64) -> Option<Vec<u64>> {
-        made_of((shape, size), chunk, SHARD_LEN)
+        made_of(shape, size, chunk, SHARD_LEN)
     }
 
     #[test]

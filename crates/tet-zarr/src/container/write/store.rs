@@ -29,13 +29,14 @@ pub(super) trait ObjectSink: Send {
 /// The output exists and may not be replaced, is a folder of other things, or cannot be written.
 pub(super) fn publish(
     catalog: &Catalog,
-    (place, format): (Place<'_>, ZarrFormat),
+    output: HierarchyOutput<'_>,
+    format: ZarrFormat,
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn ObjectSink) -> Result<()>,
 ) -> Result<u64> {
-    let output = match place {
-        Place::Folder(output) => output,
-        Place::Zip(output) => return zipped(catalog, (output, format), options, write),
+    let output = match output {
+        HierarchyOutput::Folder(output) => output,
+        HierarchyOutput::Zip(output) => return zipped(catalog, output, format, options, write),
     };
     file::check_folder(catalog, output, options.overwrite, Format::ZARR, &DOCUMENTS)?;
     if is_url(output) {
@@ -56,25 +57,26 @@ pub(super) fn publish(
 
 /// Where a hierarchy goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place<'p> {
+pub(super) enum HierarchyOutput<'p> {
     /// The files of this folder.
     Folder(&'p Path),
     /// The members of this zip file.
     Zip(&'p Path),
 }
 
-impl<'p> Place<'p> {
+impl<'p> HierarchyOutput<'p> {
     /// `output`, as the suffix of `name` says.
-    pub(super) fn for_output(output: &'p Path, name: &Path) -> Place<'p> {
+    pub(super) fn for_output(output: &'p Path, name: &Path) -> HierarchyOutput<'p> {
         let is_zip = name.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("zip"));
-        if is_zip { Place::Zip(output) } else { Place::Folder(output) }
+        if is_zip { HierarchyOutput::Zip(output) } else { HierarchyOutput::Folder(output) }
     }
 }
 
-/// The same for a zip file.
+/// Runs `write` on a new hierarchy in a zip file.
 fn zipped(
     catalog: &Catalog,
-    (output, format): (&Path, ZarrFormat),
+    output: &Path,
+    format: ZarrFormat,
     options: &ExportOptions,
     write: impl FnOnce(&mut dyn ObjectSink) -> Result<()>,
 ) -> Result<u64> {

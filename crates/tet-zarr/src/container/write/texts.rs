@@ -31,7 +31,7 @@ impl TextArray<'_> {
             let first: Vec<u64> = slab.axes().iter().map(|slice| slice.start).collect();
             let object = match &array.shard_shape {
                 None => self.chunk(&first, format, &mut counts)?,
-                Some(shard) => self.shard((&first, shard), format, &mut counts)?,
+                Some(shard) => self.shard(&first, shard, format, &mut counts)?,
             };
             if let Some(object) = object {
                 store.put(&array.object_key(format, at), &object)?;
@@ -74,7 +74,8 @@ impl TextArray<'_> {
     /// The stored bytes of the shard of this first element and shape.
     fn shard(
         &self,
-        (start, shard): (&[u64], &tet_format::Shape),
+        start: &[u64],
+        shard: &tet_format::Shape,
         format: ZarrFormat,
         counts: &mut TextCounts<'_>,
     ) -> Result<Option<Vec<u8>>> {

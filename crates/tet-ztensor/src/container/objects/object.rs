@@ -138,9 +138,8 @@ impl Reading {
             PartEncoding::Zstd if bits.is_multiple_of(8) => {
                 let is_long = part.decoded_len.is_some_and(|len| FRAMED_LEN_MIN <= len);
                 let frames = if is_long { self.file.frames(part)? } else { None };
-                let how = (seal, zstd_rule as fn(&Refused) -> _);
-                let framed = Framed::new(shape, bits / 8, part.stored, frames, how);
-                Ok(framed.map(|(grid, framed)| (grid, Arc::new(framed) as Arc<dyn ChunkTable>)))
+                let framed = Framed::new(shape, bits / 8, part.stored, frames, zstd_rule);
+                Ok(framed.map(|(grid, it)| (grid, Arc::new(it.sealed(seal)) as _)))
             }
             PartEncoding::Zstd | PartEncoding::Unknown => Ok(None),
         }
@@ -165,7 +164,7 @@ const fn zstd_rule(fault: &Refused) -> &'static ForeignRule {
     }
 }
 
-/// What keeps an object from being read.
+/// The error of the format as that of a dataset.
 fn of_error(dataset: &str, error: ReadError) -> tet_query::Error {
     let dataset = dataset.to_owned();
     match error {

@@ -11,9 +11,9 @@ use tet_query::Dataset;
 use tet_sparse::parts::{VALUES, of_places};
 
 use super::object::Reading;
-use crate::container::{held, part_attrs};
+use crate::container::{SparsePart, part_attrs};
 use tet_container::read::bands::Stored;
-use tet_container::read::slabs::unread;
+use tet_container::read::slabs::{grid_of_one, unread};
 
 /// Bytes of a number of a place.
 const WORD_LEN: u64 = 8;
@@ -52,7 +52,9 @@ fn sparse(
         let size = if is_values { value_dtype.size().unwrap_or(1) } else { WORD_LEN };
         let len = extents.iter().copied().fold(size, u64::saturating_mul);
         let blob = object.part(part)?.stored;
-        let (grid, chunks) = held(stored, (part, &extents), (blob, len), None);
+        let stored = Arc::clone(stored);
+        let chunks = Arc::new(SparsePart { stored, part, blob, len, sealed: None });
+        let grid = grid_of_one(&extents);
         let name = format!("{}.{part}", dataset.name);
         let attrs = part_attrs(part, format, dataset);
         let source = dataset.source.clone();

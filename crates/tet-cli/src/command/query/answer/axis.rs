@@ -55,7 +55,7 @@ impl<'a> AxisLabels<'a> {
     }
 
     /// The labels of the selected positions; empty without labels.
-    pub(crate) fn of(&self, axis: usize) -> Vec<String> {
+    pub(crate) fn texts(&self, axis: usize) -> Vec<String> {
         let slice = self.resolved.slab.axes().get(axis);
         slice.map(|slice| labels::of_axis(&self.labels, axis, slice)).unwrap_or_default()
     }
@@ -71,7 +71,7 @@ impl<'a> AxisLabels<'a> {
         let fixed = slices.filter(|(_, slice)| slice.count() == 1);
         let text = |(axis, slice): (usize, &AxisSlice)| {
             let name = axis_name(self.resolved, axis);
-            let label = self.of(axis).into_iter().next();
+            let label = self.texts(axis).into_iter().next();
             format!("{name}={}", label.unwrap_or_else(|| slice.start.to_string()))
         };
         fixed.map(text).collect()
@@ -123,11 +123,11 @@ impl ResultAxis {
         let named = |name: &str, kind| ResultAxis { axis: None, dim: Some(name.to_owned()), kind };
         match along {
             Along::Axis(axis) | Along::Variables(axis) => {
-                of(*axis, AxisKind::Positions(labels.of(*axis)))
+                of(*axis, AxisKind::Positions(labels.texts(*axis)))
             }
             Along::Picks(picks) => {
                 let positions = Arc::clone(&picks.positions);
-                of(picks.axis, AxisKind::Picks { positions, labels: labels.of(picks.axis) })
+                of(picks.axis, AxisKind::Picks { positions, labels: labels.texts(picks.axis) })
             }
             Along::Groups(AxisGroups { axis, labels, by, .. }) => {
                 let kind = AxisKind::Groups(Arc::clone(labels));
@@ -137,7 +137,7 @@ impl ResultAxis {
                 }
             }
             &Along::Windows { axis, first, step, size } => {
-                let (count, labels) = (labels.count(axis), labels.of(axis));
+                let (count, labels) = (labels.count(axis), labels.texts(axis));
                 of(axis, AxisKind::Windows { first, step, size, count, labels })
             }
             Along::Quantiles(q) => named("quantile", AxisKind::Quantiles(q.clone())),
@@ -249,7 +249,7 @@ impl ResultAxis {
             return None;
         }
         let axis = self.axis?;
-        let of_axis = || Moments::parse(&labels.of(axis));
+        let of_axis = || Moments::parse(&labels.texts(axis));
         let all = labels.moments(axis).or_else(of_axis)?;
         let instant = |at: u64| all.nanoseconds.get(usize::try_from(at).ok()?).copied();
         let middle = |at: u64| {

@@ -86,7 +86,7 @@ impl Subject {
     fn of_reduced(request: &Request<'_>, reduced: Reduced, integrity: Integrity) -> Subject {
         let Request { catalog, resolved, how, nan, .. } = *request;
         let is_histogram = reduced.op == Op::Histogram;
-        let answer = Answer::of_reduced((catalog, how), resolved, reduced, nan);
+        let answer = Answer::of_reduced(catalog, resolved, reduced, nan, how);
         let axis_labels = AxisLabels::new(catalog, resolved, how);
         let title: Vec<String> =
             std::iter::once(answer.title_without_unit()).chain(axis_labels.fixed()).collect();

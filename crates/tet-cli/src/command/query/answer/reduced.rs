@@ -11,10 +11,11 @@ use crate::render::numbers::Numbers;
 impl Answer {
     /// The answer of a reduction.
     pub(crate) fn of_reduced(
-        (catalog, how): (&Catalog, &Execution),
+        catalog: &Catalog,
         resolved: &Resolved,
         reduced: Reduced,
         nan: NanPolicy,
+        how: &Execution,
     ) -> Answer {
         let dataset = &resolved.dataset;
         let labels = AxisLabels::new(catalog, resolved, how);
@@ -105,7 +106,7 @@ fn extras(reduced: &Reduced, resolved: &Resolved, labels: &AxisLabels<'_>) -> Ex
             let shown = |&axis: &usize| {
                 let name = resolved.dataset.dims.get(axis).cloned();
                 let name = name.unwrap_or_else(|| format!("axis {axis}"));
-                ShownAxis { name, labels: labels.of(axis) }
+                ShownAxis { name, labels: labels.texts(axis) }
             };
             let shown = reduced.axes.iter().map(shown).collect();
             let places = Places { cells: cells.clone(), shown };
