@@ -46,10 +46,9 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
     opened.findings().iter().for_each(|it| take(&mut findings, it.clone()));
     opened.check_consolidated(&mut |it| take(&mut findings, it)).map_err(failed)?;
     let mut total = DecodedTotal::new(options, source.len());
-    let store = opened.objects().store();
-    if let (Store::Zip(zip), Level::Deep) = (store, options.level) {
-        let mut charge = |len| total.add(len).map_err(MemberError::Total);
-        let checked = zip.check_members(&mut charge, &mut |it| take(&mut findings, it));
+    if options.level == Level::Deep {
+        let store = opened.objects().store();
+        let checked = check_members(store, &mut total, &mut |it| take(&mut findings, it));
         checked.map_err(|error| match error {
             MemberError::Read(error) => failed(error),
             MemberError::Total(error) => error,
@@ -92,6 +91,16 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
         seen.file_len = seen.file_len.saturating_add(seen.stored_len);
     }
     Ok(findings.report(&seen))
+}
+
+/// Checks the members of a zip file, which add to what is decoded.
+fn check_members(
+    store: &Store,
+    total: &mut DecodedTotal,
+    take: &mut dyn FnMut(ZarrFault),
+) -> std::result::Result<(), MemberError> {
+    let Store::Zip(zip) = store else { return Ok(()) };
+    zip.check_members(&mut |len| total.add(len).map_err(MemberError::Total), take)
 }
 
 /// Why members of a zip file are not checked.
