@@ -128,11 +128,6 @@ struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Checks that the files are those that were opened.
-    fn check_unchanged(&self) -> Result<()> {
-        Ok(self.inputs.iter().try_for_each(|it| it.opened.catalog.check_unchanged())?)
-    }
-
     /// The states of the files when they were opened.
     fn stamps(&self) -> impl Iterator<Item = Stamp> {
         self.inputs.iter().flat_map(|it| it.opened.catalog.stamps())
@@ -212,7 +207,7 @@ fn in_tet(
     growing: &[Growing<'_>],
     request: &Request<'_>,
 ) -> Result<Option<Rewritten>> {
-    let Request { asked, options, how, .. } = *request;
+    let Request { asked, inputs, options, how } = *request;
     let mut metadata = tet.metadata().clone();
     let mut growths = Vec::new();
     for it in growing {
@@ -230,7 +225,7 @@ fn in_tet(
         let rows = RowWriter { writer: &writer, plan: &plan, id: it.dataset.index, axis: it.axis };
         rows.write_parts(it, extent(it.dataset, it.axis), how)?;
     }
-    request.check_unchanged()?;
+    inputs.iter().try_for_each(|it| it.opened.catalog.check_unchanged())?;
     let history = history(tet.history(), asked, options);
     let target = asked.output.unwrap_or(&file);
     let options = write_options(tet, request);

@@ -232,14 +232,10 @@ pub(crate) fn differing_elements(
 /// # Errors
 /// They have not, or elements cannot be read.
 #[cfg(feature = "zarr")]
-pub(crate) fn check_same(
-    one: FileDataset<'_>,
-    other: FileDataset<'_>,
-    how: &Execution,
-) -> Result<()> {
-    match differing(one.dataset, other.dataset, how)? {
+pub(crate) fn check_same(a: FileDataset<'_>, b: FileDataset<'_>, how: &Execution) -> Result<()> {
+    match differing(a.dataset, b.dataset, how)? {
         None => Ok(()),
-        Some(detail) => Err(differs("dataset", &one.dataset.name, detail, [one.path, other.path])),
+        Some(detail) => Err(differs("dataset", &a.dataset.name, detail, [a.path, b.path])),
     }
 }
 

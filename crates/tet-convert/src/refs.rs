@@ -56,7 +56,7 @@ const ENCODING: &str = "a document of references";
 /// # Errors
 /// [`Error::NoReferences`], or [`Error::Several`] of them, for datasets that readers of Zarr cannot read in place; files do
 /// not fit each other; elements that are copied cannot be read; [`EdgeChoice::Sidecar`], which is for
-/// [`write_references`].
+/// [`write_references`]; [`Error::NoDatasets`] without files.
 pub fn references(files: &[OpenedFile<'_>], options: &RefsOptions) -> Result<ReferenceSet> {
     let edges = match options.edges {
         EdgeChoice::Refused => Edges::Refused,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tet_format::{ForeignFault, Span};
+use tet_format::{ForeignFault, ForeignRule, Span};
 use tet_io::{Progress, Source};
 use tet_query::Dataset;
 use tet_verify::{
@@ -164,12 +164,7 @@ fn sums(
     Ok(integrity.unwrap_or(Integrity::Unprotected))
 }
 
-fn broken(
-    rule: &'static tet_format::ForeignRule,
-    at: u64,
-    found: u32,
-    wanted: u32,
-) -> ForeignFault {
+fn broken(rule: &'static ForeignRule, at: u64, found: u32, wanted: u32) -> ForeignFault {
     ForeignFault { rule, at, found: found.into(), wanted: wanted.into() }
 }
 

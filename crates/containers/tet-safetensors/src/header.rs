@@ -101,14 +101,8 @@ impl Judge<'_> {
     }
 
     /// A breach that leaves none.
-    pub(super) fn refuse(
-        &mut self,
-        rule: &'static ForeignRule,
-        spot: Spot,
-        found: u64,
-        wanted: u64,
-    ) {
-        let fault = self.take(rule, spot, found, wanted);
+    pub(super) fn refuse(&mut self, rule: &'static ForeignRule, at: Spot, found: u64, wanted: u64) {
+        let fault = self.take(rule, at, found, wanted);
         self.broken.get_or_insert(fault);
     }
 }

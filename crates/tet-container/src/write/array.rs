@@ -160,11 +160,9 @@ fn texts_to(
     out: &mut dyn Write,
 ) -> Result<Integrity> {
     let (dataset, shape) = (counts.dataset, slab.kept_shape());
+    let lines = || csv::TextLines::new(&shape, encoding.delimiter(), csv::Quotes::Needed);
     let mut form = match encoding {
-        Encoding::Csv | Encoding::Tsv => {
-            let delimiter = encoding.delimiter();
-            TextForm::Lines(csv::TextLines::new(&shape, delimiter, csv::Quotes::Needed))
-        }
+        Encoding::Csv | Encoding::Tsv => TextForm::Lines(lines()),
         Encoding::Json => TextForm::Lists(json::Lists::new(&shape)),
         Encoding::Npy | Encoding::Npz | Encoding::Raw => {
             return Err(tet_query::Error::Text { dataset: dataset.name.clone() }.into());

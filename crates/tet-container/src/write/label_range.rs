@@ -55,11 +55,10 @@ impl LabelRange {
                 None => (Some(rest), None),
             },
         };
-        match date(start.trim()) {
-            Some((start, has_time)) => {
-                dates(start, has_time, stop.map(str::trim), step.unwrap_or("1D").trim())
-            }
-            None => numbers(start.trim(), stop.map(str::trim), step.unwrap_or("1").trim()),
+        let (start, stop) = (start.trim(), stop.map(str::trim));
+        match date(start) {
+            Some((start, has_time)) => dates(start, has_time, stop, step.unwrap_or("1D").trim()),
+            None => numbers(start, stop, step.unwrap_or("1").trim()),
         }
     }
 

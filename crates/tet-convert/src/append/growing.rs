@@ -277,10 +277,9 @@ fn of_dataset<'c>(
              \"tet convert --stack AXIS\" makes one of them, \"tet edit rename\" names them anew"
         )));
     }
-    let part = |input: &OpenedFile<'c>| {
-        let path = input.path;
+    let part = |&OpenedFile { path, opened: input }: &OpenedFile<'c>| {
         let missing = || unfit(format!("{} has no dataset {name:?}, which grows", shown(path)));
-        let part = part_of(opened, dataset, input.opened)?.ok_or_else(missing)?;
+        let part = part_of(opened, dataset, input)?.ok_or_else(missing)?;
         let part = FileDataset { path, dataset: part };
         check_fit(dataset, axis, part)?;
         Ok(part)

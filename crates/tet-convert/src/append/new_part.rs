@@ -66,7 +66,7 @@ pub(super) fn write_part(
         let end = extent(growing.dataset, growing.axis);
         let rows = RowWriter { writer: &writer, plan: &plan, id, axis: growing.axis };
         if *start < end {
-            rows.write(&kept(growing, *start..end, how)?, 0, how)?;
+            rows.write(&kept_rows(growing, *start..end, how)?, 0, how)?;
         }
         rows.write_parts(growing, end.saturating_sub(*start), how)?;
     }
@@ -85,7 +85,7 @@ fn write_options(series: &Series, request: &Request<'_>) -> WriteOptions {
 }
 
 /// Rows that the folder has, for the beginning of the new part.
-fn kept(growing: &Growing<'_>, rows: Range<u64>, how: &Execution) -> Result<Dataset> {
+fn kept_rows(growing: &Growing<'_>, rows: Range<u64>, how: &Execution) -> Result<Dataset> {
     let Growing { dataset, axis, .. } = growing;
     let extents = dataset.shape().iter().map(|&extent| 0..extent);
     let mut ranges: Vec<_> = extents.collect();

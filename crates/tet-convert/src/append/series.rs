@@ -229,7 +229,7 @@ impl Attempt<'_> {
         // Where its folder cannot be synced, the part is there.
         let written = write_part(&series, &planned, &metadata, &self.request, &path);
         let written = written.and_then(|begun| {
-            self.request.check_unchanged()?;
+            inputs.iter().try_for_each(|it| it.opened.catalog.check_unchanged())?;
             let part = part(&path, file.clone())?;
             let len = part.len;
             let mut new = grown(&series.manifest, asked.axis, &growing, &planned, part)?;

@@ -96,9 +96,8 @@ impl JoinedParts<'_> {
         match labeled.zip(bare) {
             None => Ok(all.map(|labels| labels.concat())),
             Some((labeled, bare)) => {
-                let (name, path) = (&labeled.dataset.name, shown(labeled.path));
-                let other = shown(bare.path);
-                let axis = self.axis;
+                let (name, axis) = (&labeled.dataset.name, self.axis);
+                let (path, other) = (shown(labeled.path), shown(bare.path));
                 let what =
                     format!("axis {axis} of {name:?} has labels in {path}, and none in {other}");
                 Err(Error::Refs { what })
@@ -183,13 +182,11 @@ impl JoinedParts<'_> {
 
     /// Checks that the chunks of all files are in one grid.
     fn check(&self, stored: &[StoredChunks]) -> Result<()> {
-        let Some((first, &FileDataset { path: first_path, dataset })) =
-            stored.first().zip(self.parts.first())
-        else {
+        let (Some(first), Some(part)) = (stored.first(), self.parts.first()) else {
             return Ok(());
         };
         let refused = |what: String, path: &Path| {
-            let (name, first, path) = (&dataset.name, shown(first_path), shown(path));
+            let (name, first, path) = (&part.dataset.name, shown(part.path), shown(path));
             Err(Error::Refs { what: format!("{name:?} of {first} and {path}: {what}") })
         };
         for (chunks, &FileDataset { path, .. }) in stored.iter().zip(&self.parts) {

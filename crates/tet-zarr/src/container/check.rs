@@ -61,10 +61,9 @@ pub(super) fn verify(source: &Source, options: &VerifyOptions) -> Result<Report>
             if !dataset.dtype_name.is_empty() || dataset.why().is_none() || dataset.is_text() {
                 let (decodes, too_long) = (&rule::PAYLOAD_DECODES, &rule::LIMIT_CHUNK);
                 let rules = ChunkRules { options, decodes, too_long };
-                check_chunks(dataset, rules, findings, &mut seen, &mut total)?;
-            } else {
-                seen.dataset_count += 1;
+                return check_chunks(dataset, rules, findings, &mut seen, &mut total);
             }
+            seen.dataset_count += 1;
             Ok(())
         };
     // Chunks are read while their files are still open.

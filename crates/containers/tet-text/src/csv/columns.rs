@@ -166,10 +166,9 @@ impl<'c> Column<'c> {
                 Ok(Values::Texts(answer.value))
             }
             ColumnSource::Labels(labels) => {
-                let [start, stop] = [rows.start, rows.end].map(usize::try_from);
-                let part = start.ok().zip(stop.ok());
-                let part = part.and_then(|(start, stop)| labels.get(start..stop));
-                Ok(Values::Labels(part.unwrap_or_default()))
+                let [start, stop] =
+                    [rows.start, rows.end].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+                Ok(Values::Labels(labels.get(start..stop).unwrap_or_default()))
             }
         }
     }
@@ -206,8 +205,8 @@ impl<'c> Column<'c> {
 
 /// A range of rows.
 fn part(shape: &Shape, name: &str, rows: Range<u64>) -> Result<Hyperslab> {
-    let Range { start, end: stop } = rows;
-    let slice = AxisSlice { start, stop, step: 1, axis: Default::default() };
+    let axis = Default::default();
+    let slice = AxisSlice { start: rows.start, stop: rows.end, step: 1, axis };
     let misfit = || tet_query::Error::Misfit { dataset: name.to_owned(), shape: shape.clone() };
     Ok(Hyperslab::new(vec![slice], shape).ok_or_else(misfit)?)
 }

@@ -36,19 +36,17 @@ fn is_value(text: &str) -> bool {
 /// # Examples
 ///
 /// ```
-/// use tet_container::read::opened::OpenOptions;
-/// use tet_container::write::{array::Encoding, options::TextLayout};
-/// use tet_container::{Container, Input};
+/// use tet_container::{Container, Input, OpenOptions, TextLayout, write::array::Encoding};
 /// use tet_io::Source;
 /// use tet_query::Execution;
 /// use tet_text::csv::{Csv, labeled::LabeledLines};
 ///
-/// let (path, source) = ("t.csv".as_ref(), Source::from_bytes(b"3\n5\n".to_vec()));
+/// let (path, source) = ("t.csv".as_ref(), Source::from_bytes(b"day,t\n1,3\n2,5\n".to_vec()));
 /// let catalog = Csv.open(Input { path, source }, &OpenOptions::default())?.catalog;
-/// let (dataset, how) = (&catalog.datasets()[0], Execution::default());
+/// let (dataset, how) = (catalog.find("t")?, Execution::default());
 /// let mut out = Vec::new();
 /// LabeledLines::new(&catalog, dataset, Encoding::Csv, TextLayout::Tidy, &how)?.write(&how, &mut out)?;
-/// assert_eq!(out, b"axis0,t\n0,3\n1,5\n");
+/// assert_eq!(out, b"day,t\n1,3\n2,5\n");
 /// # Ok::<(), tet_container::Error>(())
 /// ```
 #[derive(Debug)]
