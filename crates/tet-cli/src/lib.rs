@@ -231,6 +231,7 @@ mod tests {
             ("query a.tet t --plan", Some("`tet explain` shows")),
             ("query a.tet t --plan-chunks", Some("an option of `tet explain`")),
             ("zt append a.zt b.zt", Some("tet convert --merge FILE OTHER OUT")),
+            ("digest add a.tet", Some("tet edit repack FILE --digests")),
             ("tgm ls a.tgm", Some("tet info FILE --keys")),
             ("zzzz", None),
         ] {

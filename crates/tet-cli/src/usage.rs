@@ -108,7 +108,10 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
         }
         ErrorKind::InvalidSubcommand => {
             let name = text(ContextKind::InvalidSubcommand)?;
-            let tip = of_command(&name)?;
+            let tip = match (name.as_str(), verb_of(args).as_str()) {
+                ("add", "digest") => "tet edit repack FILE --digests".to_owned(),
+                _ => of_command(&name)?,
+            };
             error.remove(ContextKind::SuggestedSubcommand);
             error.remove(ContextKind::Suggested);
             tip
@@ -118,6 +121,11 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
     let styled = clap::builder::StyledStr::from(tip.clone());
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![styled]));
     Some(tip)
+}
+
+/// The command that the arguments name, as `digest`.
+fn verb_of(args: &[OsString]) -> String {
+    help::deepest(&mut crate::command(), args).get_name().to_owned()
 }
 
 /// Options of other programs, with their names here.
