@@ -33,7 +33,8 @@ pub(super) fn repacked(
         && can.is_some_and(|it| it.contains(&EditKind::Append) && !it.contains(&EditKind::Repack))
     {
         let path = shown(&path_of(opened.catalog.source())).to_string();
-        let what = "its elements are stored as they are, and there is nothing to repack: `tet convert FILE OUT.tet --codec zstd` writes a compressed copy";
+        let what = "its elements are stored as they are, and there is nothing to repack: \
+                    `tet convert FILE OUT.tet --codec zstd` writes a compressed copy";
         return Err(unfit(&format!("{path} is {}: {what}", opened.format)));
     }
     let editor = editor_of(opened, EditKind::Repack)?;
