@@ -32,7 +32,7 @@ const COMMANDS: [&str; 19] = [
     r#""$tet" dump "$f" --json"#,
     r#""$tet" repair "$f""#,
     r#""$tet" repair "$f" --all -o mended.tet -f"#,
-    r#""$tet" digest add "$f" -o added.tet -f"#,
+    r#""$tet" edit repack "$f" --digests -o added.tet -f"#,
     r#""$tet" digest create "$f" sum -f"#,
 ];
 

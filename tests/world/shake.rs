@@ -46,7 +46,7 @@ const COMMANDS: [(Io, &str); 12] = [
     (Io::Flag, "cat bare.tet #0[500:2500] -o -"),
     (Io::Flag, "cat open.npy -o made.npy"),
     (Io::None, "verify packed.tet --deep --json"),
-    (Io::None, "digest add bare.tet -o made.tet"),
+    (Io::None, "edit repack bare.tet --digests -o made.tet"),
     (Io::None, "digest create sealed.tet made.sum"),
     (Io::None, "convert open.npy made.tet --codec raw"),
 ];

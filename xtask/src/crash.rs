@@ -133,8 +133,8 @@ const CASES: &[Case] = &[
         kind: Kind::Output("edged.json"),
     },
     Case {
-        name: "digest add",
-        args: &["digest", "add", "OUT/t.tet"],
+        name: "edit repack --digests",
+        args: &["edit", "repack", "OUT/t.tet", "--digests"],
         target: "t.tet",
         kind: Kind::Edit("bare.tet"),
     },

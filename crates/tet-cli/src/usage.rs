@@ -108,7 +108,10 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
         }
         ErrorKind::InvalidSubcommand => {
             let name = text(ContextKind::InvalidSubcommand)?;
-            let tip = of_command(&name)?;
+            let tip = match (name.as_str(), verb_of(args).as_str()) {
+                ("add", "digest") => "tet edit repack FILE --digests".to_owned(),
+                _ => of_command(&name)?,
+            };
             error.remove(ContextKind::SuggestedSubcommand);
             error.remove(ContextKind::Suggested);
             tip
@@ -120,8 +123,13 @@ fn suggest(error: &mut clap::Error, args: &[OsString]) -> Option<String> {
     Some(tip)
 }
 
+/// The command that the arguments name, as `digest`.
+fn verb_of(args: &[OsString]) -> String {
+    help::deepest(&mut crate::command(), args).get_name().to_owned()
+}
+
 /// Options of other programs, with their names here.
-const OPTIONS: [(&[&str], &str); 15] = [
+const OPTIONS: [(&[&str], &str); 17] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
     (&["filter", "condition"], "--where TEST uses only elements that pass it"),
     (&["mask", "masked"], elsewhere::MASKS),
@@ -153,6 +161,14 @@ const OPTIONS: [(&[&str], &str); 15] = [
     (
         &["reverse", "flip", "upside-down"],
         "`tet plot` has --invert-y; a list takes positions in any order: 'temp[lat#[2,1,0]]'",
+    ),
+    (
+        &["log", "logx", "logy", "log-scale", "logscale"],
+        "scales are linear; in Python: xarray.open_dataset(FILE, engine=\"tet\")[DATASET].plot(yscale=\"log\")",
+    ),
+    (
+        &["projection", "proj", "crs"],
+        "maps are of longitudes and latitudes; in Python cartopy draws others: xarray.open_dataset(FILE, engine=\"tet\")",
     ),
     (&["verbose", "v", "debug"], "`tet explain` shows what a query reads"),
 ];

@@ -13,12 +13,14 @@ use tet_file::metadata::HistoryRow;
 use tet_file::parts::{BaseFile, copy_dataset};
 use tet_file::write::{CodecChoice, DatasetSpec, WriteOptions, Writer, ZeroExtents};
 use tet_file::{DigestChoice, Protection, TetFile};
-use tet_format::Codec;
+use tet_format::{Codec, Limits};
+use tet_io::Output;
 use tet_io::publish::in_place;
 use tet_query::{Catalog, Dataset, DigestPolicy, Execution};
+use tet_verify::protect::{check_sound, protect};
 
 use crate::container::tet::chunks;
-use crate::container::{EditKind, EditMode, EditOptions};
+use crate::container::{EditKind, EditMode, EditOptions, Editor};
 use crate::convert::resolved;
 use crate::edit::report::{DatasetChange, EditReport};
 use crate::edit::{check_reserve, editor_of};
@@ -62,6 +64,15 @@ pub struct Repack {
     pub execution: Execution,
 }
 
+impl Repack {
+    /// Whether the file gets digests, and its datasets stay as they are stored.
+    fn is_digests_alone(&self) -> bool {
+        let is_stored_so =
+            self.chunks.is_empty() && self.codecs.is_empty() && self.storage.is_empty();
+        is_stored_so && self.digests == Some(DigestChoice::Written)
+    }
+}
+
 /// Changes of how a dataset is stored, or all of them.
 ///
 /// # Examples
@@ -92,12 +103,15 @@ struct Repacked<'c> {
 /// Writes a file whose datasets are stored in another way to `output`, or in the place of the old one, complete or not at
 /// all. Returns what changed, and the length of the new file; with [`EditMode::Plan`] nothing is written.
 ///
+/// Where digests are all that is requested, a `.tet` file gets them, and statistics of its chunks, as [`protect`] adds them:
+/// payloads are not moved, history and unknown keys stay, and a file that has both is not replaced.
+///
 /// Datasets whose chunks and codec stay are copied as they are stored, with their digests. Each chunk of the others is
 /// read at most twice: where the new chunks would need more, the elements are first written to a scratch file in the
 /// folder of the new file, as long as all elements of the dataset.
 ///
 /// # Errors
-/// Such a file cannot be stored so, a rule holds for no dataset, a chunk is damaged or longer than a quarter of the memory
+/// Such a file cannot be stored so, a rule holds for no dataset, digests would hide damage of the file, a chunk is damaged or longer than a quarter of the memory
 /// budget, or the new file cannot be written.
 ///
 /// # Examples
@@ -122,6 +136,9 @@ pub fn repack(
     let Some(tet) = &opened.tet else { return anew::repacked(opened, output, how, options) };
     let editor = editor_of(opened, EditKind::Repack)?;
     anew::check(opened, editor, how)?;
+    if how.is_digests_alone() && options.reserved_rows == 0 {
+        return with_digests(opened, editor, output, options);
+    }
     let target = match output {
         Some(output) => output.to_path_buf(),
         None => path_of(source),
@@ -144,6 +161,10 @@ pub fn repack(
     let mut report = EditReport::new(opened, editor, changed.iter().map(change).collect())?;
     if options.mode == EditMode::Plan {
         return Ok(report);
+    }
+    let has_digests = matches!(tet.protection(), Protection::Digests(_));
+    if how.digests == Some(DigestChoice::Written) && !has_digests {
+        check_sound(source, &Limits::default(), &options.progress)?;
     }
     let specs = repacked.iter().map(|it| it.spec.clone()).collect();
     let mut writer = Writer::create(&target, specs, &write_options(tet, output, how, options))?;
@@ -172,6 +193,24 @@ pub fn repack(
         row
     }));
     report.file_len = Some(writer.finish(tet.metadata(), &history)?.file_len);
+    Ok(report)
+}
+
+/// Writes the file with digests, unless it has them.
+fn with_digests(
+    opened: &Opened,
+    editor: &dyn Editor,
+    output: Option<&Path>,
+    options: &EditOptions,
+) -> Result<EditReport> {
+    let mut report = EditReport::new(opened, editor, Vec::new())?;
+    if options.mode == EditMode::Write {
+        let source = opened.catalog.source();
+        let file = path_of(source);
+        let output = output.map_or(Output::InPlace(&file), Output::NewFile);
+        let limits = Limits::default();
+        report.file_len = protect(source, output, &options.publish, &limits, &options.progress)?;
+    }
     Ok(report)
 }
 

@@ -201,7 +201,7 @@ rules! {
         "";
     "TET-G1" IntegrityKey Footer:
         "`integrity` must be the last key of the footer JSON and hold the members of section 6.2, `self` last",
-        "a program that does not know it wrote the footer: `tet digest add` protects the file anew";
+        "a program that does not know it wrote the footer: `tet edit repack --digests` protects the file anew";
     "TET-G2" SelfDigest Footer:
         "the footer JSON and the tail must match `self`",
         "the footer is damaged: restore the file from a copy, or `tet repair` it";

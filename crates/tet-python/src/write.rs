@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tet_convert::{
     AxisAppend, AxisChunk, ChunkChoice, ChunkRule, Combining, Conflict, ConvertOptions, DTypeRule,
-    EditOptions, ImportReport, PayloadCodec, WriteOption,
+    EditOptions, ImportReport, PayloadCodec,
 };
 use tet_format::DType;
 use tet_io::{Overwrite, ReadAt, Source};
@@ -131,24 +131,6 @@ impl ConvertArguments {
 const WAYS: &str = "merge=True writes the datasets of all, concat=AXIS appends them along an axis, \
                     stack=AXIS along a new one";
 
-/// Leaves out the chunk shapes that the format of the output has no use for, and refuses a codec that it does not have.
-fn fit(options: &mut ConvertOptions, output: &Path) -> PyResult<()> {
-    // Without a suffix that is known the conversion itself fails.
-    let Ok((format, writer)) = tet_convert::writable(output) else { return Ok(()) };
-    let can = writer.can().options;
-    if !can.contains(&WriteOption::Chunks) {
-        options.tet.chunks.clear();
-    }
-    let codec = options
-        .storage
-        .codec
-        .filter(|codec| *codec != PayloadCodec::Raw && !can.contains(&WriteOption::Codec(*codec)));
-    let Some(codec) = codec else { return Ok(()) };
-    let (format, codec) = (format.name(), codec.name());
-    let text = format!("{format} files are not compressed with {codec}: omit codec");
-    Python::attach(|py| Err(crate::error::usage(py, output, &text)))
-}
-
 /// A codec by its name.
 fn payload_codec(name: &str) -> PyResult<PayloadCodec> {
     match name {
@@ -178,7 +160,6 @@ pub(crate) fn convert<'py>(
     asked.check(&output, inputs.len())?;
     let combining = concat.as_deref().map_or(Combining::Merge, Combining::Concat);
     let mut options = asked.options(Bounds::new(memory, threads))?;
-    fit(&mut options, &output)?;
     let report = detached(py, &ProgressCallback::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));
         let inputs: Result<Vec<_>, _> = inputs.iter().map(Input::to_convert).collect();
@@ -208,7 +189,6 @@ pub(crate) fn convert_pieces<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let bounds = Bounds { memory: None, threads: None };
     let mut options = extract::<ConvertArguments>(asked)?.options(bounds)?;
-    fit(&mut options, &output)?;
     let source = Source::from_reader(Arc::new(Pieces::new(&pieces)?));
     let report = detached(py, &ProgressCallback::long(progress), |progress| {
         options.execution = options.execution.with_progress(progress.begin(0));

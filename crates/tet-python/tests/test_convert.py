@@ -89,7 +89,7 @@ def test_types_that_are_not_read_are_no_damage(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["npz", "safetensors", "npy", "csv"])
 def test_a_codec_that_the_output_lacks_is_refused(suffix: str, stations: Path, tmp_path: Path) -> None:
     for codec in ("zstd", "gzip"):
-        with pytest.raises(tetfile.UsageError, match="omit codec"):
+        with pytest.raises(tetfile.UsageError, match="does not support codec"):
             tetfile.convert(stations, tmp_path / f"o.{suffix}", include="x", codec=codec)  # type: ignore[arg-type]
     with pytest.raises(tetfile.UsageError, match="compression_level"):
         tetfile.convert(stations, tmp_path / f"o.{suffix}", include="x", compression_level=5)
@@ -113,6 +113,16 @@ def test_chunks_are_given_by_the_names_of_axes(files: Path, tmp_path: Path) -> N
         tetfile.convert(files / "climate.nc", tmp_path / "p.tet", chunks={"depth": 3})
     with pytest.raises(ValueError, match="each is at least 1"):
         tetfile.convert(files / "climate.nc", tmp_path / "p.tet", chunks={"time": 0})
+
+
+@pytest.mark.parametrize("suffix", ["zt", "npz", "nc3", "safetensors"])
+def test_chunks_of_outputs_without_chunks_are_refused(files: Path, tmp_path: Path, suffix: str) -> None:
+    output = tmp_path / f"o.{suffix}"
+    for chunks in ({"time": 3}, (3, 2, 4)):
+        with pytest.raises(tetfile.UsageError, match="does not support chunks"):
+            tetfile.convert(files / "climate.nc", output, chunks=chunks, include=["temp"])
+    assert not output.exists()
+    tetfile.convert(files / "climate.nc", output, chunks="auto", include=["temp"])
 
 
 def test_virtual_datasets_are_left_out_of_the_engine(tmp_path: Path) -> None:

@@ -97,11 +97,11 @@ impl Code {
             }
             Code::Note(NoteCode::BytesUnused) => "no reader looks at these bytes",
             Code::Note(NoteCode::DigestsStale) => {
-                "a program without support for digests wrote the footer: `tet digest add` computes new digests"
+                "a program without support for digests wrote the footer: `tet edit repack --digests` computes new digests"
             }
             Code::Note(NoteCode::DigestsUnknown) => "a newer program can compare them",
             Code::Note(NoteCode::StatisticsStale) => {
-                "queries read the chunks instead: `tet digest add` computes new statistics"
+                "queries read the chunks instead: `tet edit repack --digests` computes new statistics"
             }
             Code::Note(NoteCode::PayloadShared) => {
                 "valid if intended; a small file can decode to a large one"

@@ -29,11 +29,7 @@ pub fn protect(
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Option<u64>> {
-    let options =
-        RepairOptions { limits: *limits, progress: progress.clone(), ..RepairOptions::default() };
-    if let Some(first) = remaining(source, &options)?.into_iter().next() {
-        return Err(Error::NotSound { first: Box::new(first) });
-    }
+    check_sound(source, limits, progress)?;
     let open = OpenOptions { limits: *limits, ..OpenOptions::default() };
     let file = TetFile::open(source.clone(), &open)?;
     let has_digests = matches!(file.protection(), Protection::Digests(_));
@@ -63,6 +59,7 @@ pub fn protect(
         footer.members.retain(|(key, _)| key != "statistics");
         footer.members.push(("statistics".to_owned(), Member::Statistics(block.into())));
     }
+    let options = options(limits, progress);
     let image = with_footer(&Image::from_source(source), Some(&footer), limits, progress)?;
     let found =
         image.publish(source, output, publish, progress, |written| remaining(written, &options));
@@ -70,6 +67,23 @@ pub fn protect(
         Some(first) => Err(Error::NotSound { first: Box::new(first) }),
         None => Ok(Some(image.len())),
     }
+}
+
+/// Checks that a file has no errors, which new digests would hide: its structure, its digests, and that each payload can be
+/// decoded.
+///
+/// # Errors
+///
+/// Returns [`Error::NotSound`] with the first error, and errors of reading.
+pub fn check_sound(source: &Source, limits: &Limits, progress: &Progress) -> Result<()> {
+    match remaining(source, &options(limits, progress))?.into_iter().next() {
+        Some(first) => Err(Error::NotSound { first: Box::new(first) }),
+        None => Ok(()),
+    }
+}
+
+fn options(limits: &Limits, progress: &Progress) -> RepairOptions {
+    RepairOptions { limits: *limits, progress: progress.clone(), ..RepairOptions::default() }
 }
 
 /// Writes the source as it is; its length.

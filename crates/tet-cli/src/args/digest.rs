@@ -19,7 +19,6 @@ impl DigestArgs {
     /// Whether the answer is JSON.
     pub(super) fn wants_json(&self) -> bool {
         match &self.verb {
-            DigestVerb::Add(args) => args.json,
             DigestVerb::Create(args) => args.json,
             DigestVerb::Check(args) => args.json,
         }
@@ -29,32 +28,12 @@ impl DigestArgs {
 /// The subcommands of `tet digest`.
 #[derive(Debug, Subcommand)]
 pub enum DigestVerb {
-    /// Add digests to a .tet file, so that every changed bit is found, and statistics of its chunks
-    #[command(long_about = ADD_LONG_ABOUT, after_long_help = ADD_EXAMPLES)]
-    Add(DigestAddArgs),
     /// Write the checksums of files of any format, and of folders, to files beside them
     #[command(after_long_help = CREATE_EXAMPLES)]
     Create(DigestCreateArgs),
     /// Compare files with their lists of checksums
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(DigestCheckArgs),
-}
-
-/// Arguments of `tet digest add`.
-#[derive(Debug, Args)]
-pub struct DigestAddArgs {
-    /// The file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Write the file with digests here instead of replacing FILE
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
-    /// Print one `tet.digest/1` object
-    #[arg(long)]
-    pub json: bool,
-    /// How the file is written.
-    #[command(flatten)]
-    pub write: WriteArgs,
 }
 
 /// Arguments of `tet digest create`.
@@ -87,19 +66,9 @@ pub struct DigestCheckArgs {
 
 const EXAMPLES: &str = "\
 EXAMPLES
-  tet digest add climate.tet            add digests to a file
   tet digest create measured.nc         measured.nc.sum, for a file that must not change
   tet digest check measured.nc          exit 1 when it has changed, and where
   tet digest create *.h5 hourly.tets    a list for each file, and one for the folder";
-
-const ADD_EXAMPLES: &str = "\
-EXAMPLES
-  tet digest add climate.tet
-  tet digest add old.tet -o new.tet
-
-EXIT STATUS
-  0 the file has digests now, or had them already; 3 it is damaged: see `tet
-  repair`";
 
 const CREATE_EXAMPLES: &str = "\
 EXAMPLES
@@ -117,12 +86,8 @@ EXIT STATUS
   0 the file is unchanged; 1 it has changed: the bytes that differ are
   printed, with their datasets; 3 the list is damaged";
 
-const ADD_LONG_ABOUT: &str = "\
-Add digests to a .tet file, so that every changed bit is found.\n\nThe payloads are not moved; \
-history, metadata and unknown keys are preserved. A file with errors is refused, because digests \
-would hide its damage. Unused digests from another program are replaced.";
-
 /// The long help text.
 pub(super) const LONG_ABOUT: &str = "\
-Detect accidental changes to files.\n\n`add` writes digests into a .tet file. `create` writes \
-the checksums of a file of any format to a second file; `check` compares the file with them.";
+Detect accidental changes to files of any format.\n\n`create` writes the checksums of a file to a \
+second file; `check` compares the file with them. A .tet file has digests of its own: `tet edit \
+repack --digests` adds them to one without.";

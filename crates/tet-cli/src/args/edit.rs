@@ -262,7 +262,10 @@ pub struct EditRepackArgs {
     /// In .tgm: pack float64 values with this error at most; temp=0.01 for one dataset (repeatable)
     #[arg(long, value_name = "[NAME=]E", value_parser = Named::max_error)]
     pub max_error: Vec<Named<f64>>,
-    /// In .tet: write digests, also if FILE has none
+    /// In .tet: write digests, also if FILE has none, so that every changed bit is found
+    ///
+    /// A file with errors is refused, because digests would hide its damage. Without other options payloads are not
+    /// moved, and history, metadata and unknown keys are preserved; chunks get statistics where they have none.
     #[arg(long, conflicts_with = "no_digests")]
     pub digests: bool,
     /// In .tet: write no digests, so that changed bytes of the file are not noticed
@@ -392,6 +395,7 @@ EXAMPLES
   tet edit repack climate.tet --chunks temp=time:auto,lat:10,lon:10 -o series.tet
   tet edit repack climate.tet --codec zstd --level 19 --codec mask=raw
   tet edit repack climate.tet --chunks auto --memory 256MiB
+  tet edit repack climate.tet --digests              add digests to a file without
   tet edit repack model.zt --codec zstd --codec 'norm.*=raw' --checksum sha256
   tet edit repack fields.tgm --bits temp=16 --filter wind=shuffle --codec zstd
   tet edit repack arrays.npz --codec gzip --level 9

@@ -28,7 +28,7 @@ pub use convert::{
     PreferName, ProfileName, ReserveArgs, SparseName, StoreArgs, TgmArgs, ZtArgs,
 };
 pub use diff::{DiffArgs, DiffSort};
-pub use digest::{DigestAddArgs, DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
+pub use digest::{DigestArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
 pub use dump::{DumpArgs, RegionName};
 pub use edit::{
     EditAppendArgs, EditArgs, EditCompactArgs, EditDropArgs, EditPlaceArgs, EditRenameArgs,

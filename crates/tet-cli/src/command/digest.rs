@@ -1,4 +1,4 @@
-//! `tet digest`: adds digests to files, and compares files with lists of checksums.
+//! `tet digest`: writes lists of checksums of files, and compares files with them.
 
 mod members;
 
@@ -8,14 +8,11 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use tet_format::Limits;
 use tet_io::{Publish, Publisher, Source};
-use tet_verify::protect::protect;
-use tet_verify::repair::Output;
 use tet_verify::sum::{RangeContent, Sum, contents};
 
 use self::members::ListedFile;
-use crate::args::{DigestAddArgs, DigestCheckArgs, DigestCreateArgs, DigestVerb};
+use crate::args::{DigestCheckArgs, DigestCreateArgs, DigestVerb};
 use crate::bar::Bar;
 use crate::context::Context;
 use crate::escape::{Escaped, Message};
@@ -37,59 +34,9 @@ const NAMED_MAX: usize = 20;
 /// The file or the list cannot be read, or the output cannot be written.
 pub(crate) fn run(verb: &DigestVerb, context: &mut Context<'_>) -> Result<Exit> {
     match verb {
-        DigestVerb::Add(args) => add(args, context),
         DigestVerb::Create(args) => create(args, context),
         DigestVerb::Check(args) => check(args, context),
     }
-}
-
-fn add(args: &DigestAddArgs, context: &mut Context<'_>) -> Result<Exit> {
-    let path = context.env().at(&args.file);
-    let source = source(&path, &args.file)?;
-    check_format(&source, &args.file)?;
-    let (force, sync) = open::publish_options(args.write);
-    let publish = Publish { force, sync, ..Publish::default() };
-    let output = args.output.as_ref().map(|output| context.env().at(output));
-    let place = output.as_deref().map_or(Output::InPlace(&path), Output::NewFile);
-    let bar = Bar::new(context, "digesting", 0);
-    let progress = bar.progress(context);
-    let added = protect(&source, place, &publish, &Limits::default(), &progress);
-    bar.finish();
-    let added = added.map_err(|error| refused(error, &args.file))?;
-    let written = args.output.as_ref().unwrap_or(&args.file);
-    if args.json {
-        let output = added.map(|_| tet_io::without_secrets(written).into_owned());
-        let file_len = added.unwrap_or_else(|| source.len());
-        context.json(&shape(&args.file, output, file_len))?;
-    } else {
-        match added {
-            None => context.note(format!("{} has digests that match", tet_io::shown(&args.file))),
-            Some(len) => context.note(format!("wrote {}: {}", tet_io::shown(written), Size(len))),
-        }
-    }
-    Ok(Exit::Done)
-}
-
-/// Refuses a file of another format than `.tet`. A file of unknown format may be a damaged `.tet` file.
-fn check_format(source: &Source, file: &Path) -> Result<()> {
-    let format = tet_convert::sniff(source).map_err(|error| Failure::from(error).about(file))?;
-    if format.may_be_tet() {
-        return Ok(());
-    }
-    let text = format!("{} is {format}, and digests are added to .tet files", tet_io::shown(file));
-    let hint = "`tet digest create` writes the checksums of any file into a second file";
-    Err(Failure::usage("no-digests", text).hint(hint))
-}
-
-/// The failure of `tet digest add`, with a hint if the file is damaged.
-fn refused(error: tet_verify::Error, file: &Path) -> Failure {
-    use tet_verify::Error as E;
-    let hint = match &error {
-        E::NotSound { .. } => "run `tet repair` to see what can be repaired",
-        E::Unused { .. } => "`tet repair` removes them",
-        _ => "",
-    };
-    Failure::from(error).hint(hint).about(file)
 }
 
 fn source(path: &Path, asked: &Path) -> Result<Source> {

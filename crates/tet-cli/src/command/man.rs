@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ManArgs, context: &mut Context<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A command, followed by its subcommands: `digest`, `digest add`.
+/// A command, followed by its subcommands: `digest`, `digest create`.
 fn with_nested(command: clap::Command) -> Vec<clap::Command> {
     let nested: Vec<clap::Command> =
         command.get_subcommands().cloned().flat_map(with_nested).collect();

@@ -548,7 +548,7 @@ fn answers_tell_what_rests_on_statistics() {
     assert!(always["result"].get("statistics").is_none(), "all chunks are compared");
     let bare = json("query bare.tet --max --json", &env.validator);
     assert!(bare["result"].get("statistics").is_none());
-    done("digest add bare.tet");
+    done("edit repack bare.tet --digests");
     let added = json("query bare.tet --max --json", &env.validator);
     assert_eq!(added["result"]["statistics"]["answered"], 64);
     for file in ["big.tet", "bare.tet"] {

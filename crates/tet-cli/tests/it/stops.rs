@@ -32,7 +32,7 @@ const COMMANDS: [&str; 24] = [
     "cat climate.tet temp[0] -o new.txt",
     "query climate.tet temp --mean month -o new.npy",
     "query climate.tet temp --transform zscore --over month -o new.tet",
-    "digest add bare.tet",
+    "edit repack bare.tet --digests",
     "digest create climate.npz",
     "repair damaged.tet --all",
     "repair damaged.npz --all",

@@ -76,7 +76,7 @@ pub struct EditReport {
     pub kept: Vec<String>,
     /// The stored bytes of these.
     pub kept_len: u64,
-    /// The length of the new file; `None` where the edit was planned only.
+    /// The length of the new file; `None` where nothing was written: the edit was planned only, or changes nothing.
     pub file_len: Option<u64>,
     /// Elements that are stored differently.
     pub notes: Vec<Note>,

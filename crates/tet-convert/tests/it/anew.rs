@@ -10,6 +10,7 @@ use tet_convert::{
     AxisAppend, CodecRule, ConvertOptions, EditMode, EditOptions, EditReport, Error, Filter,
     Packing, PayloadCodec, Repack, Storage, StorageRule, append, convert, convert_merged, repack,
 };
+use tet_file::DigestChoice;
 use tet_format::DType;
 use tet_io::Overwrite;
 use tet_query::{Dataset, Execution};
@@ -290,4 +291,52 @@ fn files_with_other_datasets_are_not_stacked() {
     let inputs = [run(&world, "r1.tet", 1, 0), more];
     convert_merged(&inputs, &merged, &ConvertOptions::default()).expect("merged");
     refused(merged, "more");
+}
+
+/// A file gets digests where its payloads are; those of a damaged file would hide the damage.
+#[test]
+fn digests_are_added_to_sound_files_alone() {
+    let world = World::new(&[]);
+    let digests = || Repack { digests: Some(DigestChoice::Written), ..Repack::default() };
+    let bare = world.path("bare.tet");
+    let mut options = ConvertOptions::default();
+    options.tet.digests = DigestChoice::Left;
+    let zstd =
+        || CodecRule { dataset: "*".to_owned(), codec: Some(PayloadCodec::Zstd), level: None };
+    options.codecs = vec![zstd()];
+    convert(&world.model("model", "zt", 0), &bare, &options).expect("converted");
+    let before = fs::read(&bare).expect("a file");
+    let index_end = opened(&bare).tet.as_ref().expect("a .tet file").index_end() as usize;
+    let damaged = |path: &Path| {
+        let mut bytes = before.clone();
+        bytes[index_end.next_multiple_of(64) + 20] ^= 1;
+        fs::write(path, bytes).expect("a file");
+    };
+    let with_codec = Repack {
+        codecs: vec![CodecRule {
+            dataset: "time".to_owned(),
+            codec: Some(PayloadCodec::Raw),
+            level: None,
+        }],
+        ..digests()
+    };
+    for how in [digests(), with_codec] {
+        let path = world.path("rotten.tet");
+        damaged(&path);
+        let rotten = fs::read(&path).expect("a file");
+        let error = repacked(&path, &how).expect_err("the file is damaged");
+        assert!(matches!(error, Error::Verify(_)), "{error}");
+        assert!(fs::read(&path).expect("a file") == rotten, "nothing is changed");
+    }
+    let history = opened(&bare).tet.as_ref().expect("a .tet file").history().to_vec();
+    let report = repacked(&bare, &digests()).expect("repacked");
+    assert_eq!(report.file_len, Some(fs::metadata(&bare).expect("a file").len()));
+    let after = fs::read(&bare).expect("a file");
+    assert!(after[index_end..].starts_with(&before[index_end..index_end + 512]), "payloads stay");
+    let tet = opened(&bare).tet.clone().expect("a .tet file");
+    assert!(tet.protection().digests().is_some());
+    assert_eq!(tet.history().len(), history.len());
+    let report = repacked(&bare, &digests()).expect("nothing to do");
+    assert_eq!(report.file_len, None);
+    assert!(fs::read(&bare).expect("a file") == after);
 }

@@ -1,9 +1,9 @@
-//! `tet edit repack`: datasets in other chunks or with other codecs.
+//! `tet edit repack`: datasets in other chunks or with other codecs, and digests of files without.
 
 use std::path::PathBuf;
 
-use tet_convert::{CodecRule, Packing, Repack, Storage, StorageRule};
-use tet_file::DigestChoice;
+use tet_convert::{CodecRule, Opened, Packing, Repack, Storage, StorageRule};
+use tet_file::{DigestChoice, Protection};
 
 use super::{about_one, editable, options, report};
 use crate::args::{EditRepackArgs, EncodingName, Named};
@@ -14,6 +14,7 @@ use crate::command::convert::{
 use crate::context::Context;
 use crate::exit::{Exit, Failure, Result};
 use crate::open;
+use crate::render::json::EditLine;
 
 /// Runs the command.
 ///
@@ -23,7 +24,6 @@ use crate::open;
 pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Exit> {
     check_levels(&args.level)?;
     let output: Option<PathBuf> = args.place.output.as_ref().map(|output| context.env().at(output));
-    let named = args.place.output.as_deref().unwrap_or(&args.file);
     let opened = super::open_edited(&args.file, context)?;
     let bar = Bar::new(context, "repacking", 0);
     let mut how = Repack { chunks: chunk_rules(&args.chunks)?, ..Repack::default() };
@@ -43,9 +43,41 @@ pub(super) fn run(args: &EditRepackArgs, context: &mut Context<'_>) -> Result<Ex
     options.reserved_rows = args.reserve.reserve_rows;
     let written = tet_convert::repack(&opened, output.as_deref(), &how, &options);
     bar.finish();
-    let report = written.map_err(|error| about_one(editable(error), &args.file, named))?;
-    let changes = report::changes(&report);
+    let report = written.map_err(|error| refused(error, args, &opened))?;
+    let mut changes = report::changes(&report);
+    changes.extend(added_digests(args, &opened));
+    if report.file_len.is_none() && !args.place.dry_run {
+        context.note(format!("{} has digests that match", tet_io::shown(&args.file)));
+    }
     report::print(&args.file, &args.place, &report, changes, "repacked", context)
+}
+
+/// The failure of a repack, with a hint where digests cannot be added.
+fn refused(error: tet_convert::Error, args: &EditRepackArgs, opened: &Opened) -> Failure {
+    use tet_verify::Error as E;
+    let hint = match &error {
+        tet_convert::Error::Verify(E::NotSound { .. }) => {
+            Some("run `tet repair` to see what can be repaired")
+        }
+        tet_convert::Error::Verify(E::Unused { .. }) => Some("`tet repair` removes them"),
+        _ if args.digests && !opened.format.may_be_tet() => {
+            Some("`tet digest create` writes the checksums of any file into a second file")
+        }
+        _ => None,
+    };
+    let failure = match hint {
+        Some(hint) => Failure::from(error).hint(hint),
+        None => editable(error),
+    };
+    about_one(failure, &args.file, args.place.output.as_deref().unwrap_or(&args.file))
+}
+
+/// The change of a file that gets digests and has none.
+fn added_digests(args: &EditRepackArgs, opened: &Opened) -> Option<EditLine> {
+    let tet = opened.tet.as_ref().filter(|_| args.digests)?;
+    let is_new = !matches!(tet.protection(), Protection::Digests(_));
+    let text = "chunks get digests".to_owned();
+    is_new.then(|| EditLine { kind: "digests", text, ..EditLine::default() })
 }
 
 /// The rules of the options that only some containers have.

@@ -32,7 +32,7 @@ pub(crate) struct Edited {
 /// One edit.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct EditLine {
-    /// `rename`, `drop`, `attr`, `dims`, `labels`, `compact`, `append` or `repack`.
+    /// `rename`, `drop`, `attr`, `dims`, `labels`, `compact`, `append`, `repack` or `digests`.
     pub(crate) kind: &'static str,
     /// The edit in words.
     pub(crate) text: String,
