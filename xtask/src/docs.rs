@@ -1,6 +1,7 @@
-//! Generated documents: `docs/reference/cli.md`, `docs/reference/outputs.md`, `docs/reference/verify.md`, the man
-//! pages, the rule table.
+//! Generated documents: `docs/limits.md`, `docs/reference/cli.md`, `docs/reference/outputs.md`,
+//! `docs/reference/verify.md`, the man pages, the rule table.
 
+mod limits;
 mod outputs;
 mod picture;
 
@@ -109,12 +110,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     std::fs::write(root.join("docs/reference/cli.md"), cli())?;
     std::fs::write(root.join("docs/reference/verify.md"), verify())?;
     std::fs::write(root.join(outputs::PATH), outputs::page())?;
+    std::fs::write(root.join(limits::PATH), limits::page()?)?;
     let man = run::target().join("man");
     std::fs::create_dir_all(&man)?;
     clap_mangen::generate_to(tet_cli::command(), &man)?;
     picture::write(root)?;
     println!(
-        "docs/reference/cli.md, docs/reference/verify.md, {} and {} written, man pages in {}",
+        "docs/reference/cli.md, docs/reference/verify.md, {}, {} and {} written, man pages in {}",
+        limits::PATH,
         outputs::PATH,
         picture::PATH,
         man.display()
@@ -138,6 +141,11 @@ pub(crate) fn check() -> Result<()> {
         read(outputs::PATH)? == outputs::page(),
         "{} is out of date: run `cargo xtask docs`",
         outputs::PATH
+    );
+    ensure!(
+        read(limits::PATH)? == limits::page()?,
+        "{} is out of date: run `cargo xtask docs`",
+        limits::PATH
     );
     picture::check(root)?;
     rules(&read("docs/spec/format.md")?)

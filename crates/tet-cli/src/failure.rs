@@ -110,7 +110,8 @@ fn other_format(path: &Path, format: Format, exit: Exit, message: String) -> Fai
     let is_damaged = format == Format::EMPTY || is_named;
     let exit = if is_damaged { exit } else { Exit::Unsupported };
     let unknown = if format == Format::UNKNOWN { NAME_TABLES } else { "" };
-    let hint = tet_convert::reading_advice(format).unwrap_or(unknown);
+    let written = tet_convert::container(format).and_then(|it| it.reading_advice());
+    let hint = tet_convert::reading_advice(format).or(written).unwrap_or(unknown);
     Failure::new(exit, "unknown-format", message).hint(hint)
 }
 

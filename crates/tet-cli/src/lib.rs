@@ -216,9 +216,6 @@ mod tests {
         for (line, wanted) in [
             ("cat a.tet --wher x", None),
             ("query a.tet t --weigts lat", None),
-            ("query a.tet t --weights lat", Some("mean(weights=")),
-            ("query a.tet t --monthly", Some("groupby")),
-            ("query a.tet t --add 3", Some("in Python")),
             ("query a.tet t --wher lat", Some("a similar argument exists: '--where'")),
             ("diff a.tet b.tet --tolerance 1", Some("`tet diff` has --atol and --rtol")),
             ("query a.tet t --mask x", Some("--where TEST")),

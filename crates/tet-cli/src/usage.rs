@@ -129,7 +129,7 @@ fn verb_of(args: &[OsString]) -> String {
 }
 
 /// Options of other programs, with their names here.
-const OPTIONS: [(&[&str], &str); 15] = [
+const OPTIONS: [(&[&str], &str); 17] = [
     (&["tolerance", "tol", "eps", "epsilon"], "`tet diff` has --atol and --rtol"),
     (&["filter", "condition"], "--where TEST uses only elements that pass it"),
     (&["mask", "masked"], elsewhere::MASKS),
@@ -161,6 +161,14 @@ const OPTIONS: [(&[&str], &str); 15] = [
     (
         &["reverse", "flip", "upside-down"],
         "`tet plot` has --invert-y; a list takes positions in any order: 'temp[lat#[2,1,0]]'",
+    ),
+    (
+        &["log", "logx", "logy", "log-scale", "logscale"],
+        "scales are linear; in Python: xarray.open_dataset(FILE, engine=\"tet\")[DATASET].plot(yscale=\"log\")",
+    ),
+    (
+        &["projection", "proj", "crs"],
+        "maps are of longitudes and latitudes; in Python cartopy draws others: xarray.open_dataset(FILE, engine=\"tet\")",
     ),
     (&["verbose", "v", "debug"], "`tet explain` shows what a query reads"),
 ];

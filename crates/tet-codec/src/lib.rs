@@ -55,9 +55,9 @@ pub use filter::{
 #[cfg(feature = "zstd")]
 pub use filter::{Sz3Stage, ZstdStage};
 pub use flip::{Bit, flipped_bit, flipped_bits};
-pub use hdf5::hdf5_stage;
+pub use hdf5::{HDF5_FILTERS, hdf5_stage};
 pub use layout::ElementLayout;
-pub use numcodecs::{Config, ConfigValue, numcodecs_stage};
+pub use numcodecs::{Config, ConfigValue, NUMCODECS, numcodecs_stage};
 pub use numcodecs_pipeline::{NumcodecsCodec, NumcodecsPipeline};
 pub use pieces::{PieceSum, Pieces};
 pub use pipeline::{Pipeline, Room, Stage};

@@ -35,6 +35,31 @@ pub enum ConfigValue {
 /// ```
 pub type Config<'a> = &'a dyn Fn(&str) -> Option<ConfigValue>;
 
+/// The codecs that are decoded, by their names without `numcodecs.`.
+pub const NUMCODECS: &[&str] = &[
+    "zstd",
+    "blosc",
+    "gzip",
+    "zlib",
+    "lz4",
+    #[cfg(feature = "bzip2")]
+    "bz2",
+    #[cfg(feature = "lzma")]
+    "lzma",
+    "zfpy",
+    "shuffle",
+    "packbits",
+    "delta",
+    "fixedscaleoffset",
+    "quantize",
+    "astype",
+    "bitround",
+    "crc32",
+    "crc32c",
+    "adler32",
+    "fletcher32",
+];
+
 /// The stage of a codec, by its name in Zarr v2 (`zlib`) or v3 (`gzip`, `numcodecs.zlib`). `None`
 /// for a codec that has nothing to undo. Types are named by `dtype` and `astype`.
 ///
@@ -145,4 +170,23 @@ fn checksum(
         Some(_) => return Err(Unsupported::options(checksum.name())),
     };
     Ok(Checksummed::new(checksum, place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_codecs_of_the_list_are_decoded() {
+        for name in NUMCODECS {
+            // Without a configuration a codec that is built in has invalid options at most.
+            if let Err(error) = numcodecs_stage(name, &|_| None) {
+                assert!(error.to_string().contains("options"), "{error}");
+            }
+        }
+        assert!(
+            numcodecs_stage("pcodec", &|_| None)
+                .is_err_and(|it| !it.to_string().contains("options"))
+        );
+    }
 }

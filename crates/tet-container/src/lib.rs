@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod axes_fields;
+mod bound;
 pub mod chunking;
 mod edit_kind;
 pub mod edited;
@@ -32,6 +33,7 @@ mod traits;
 pub mod write;
 
 pub use axes_fields::{AxesField, axes_fields};
+pub use bound::{Bound, BoundUnit};
 pub use edit_kind::EditKind;
 pub use editor::{EditMode, EditOptions, Editor, FileEdit, RewriteOptions};
 pub use error::{ContainerFault, Error, FaultCause, is_of_system};

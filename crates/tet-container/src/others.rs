@@ -120,6 +120,15 @@ static OTHERS: &[Other] = &[
     other(("xlsx", "a spreadsheet"), &[], &["xlsx", "ods", "xls"], TABLE_READ, TABLE_WRITE),
 ];
 
+/// The formats that are recognized and neither read nor written, each once.
+///
+/// ```
+/// assert!(tet_container::others::formats().any(|it| it.name() == "grib"));
+/// ```
+pub fn formats() -> impl Iterator<Item = Format> {
+    OTHERS.iter().map(|it| it.format)
+}
+
 /// The format that begins with these bytes.
 pub fn of_bytes(head: &[u8]) -> Option<Format> {
     let has =

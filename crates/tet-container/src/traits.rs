@@ -7,6 +7,7 @@ use tet_io::Source;
 use tet_query::{Catalog, Dataset, Execution};
 use tet_verify::{Report, VerifyOptions};
 
+use crate::bound::Bound;
 use crate::editor::Editor;
 use crate::model::attribute_types::AttrTypes;
 use crate::model::cf::{Decoding, ValueChoice};
@@ -84,6 +85,11 @@ pub trait Container: Sync {
         Err(Error::NotReadable { path: input.path.to_path_buf(), format: self.format() })
     }
 
+    /// A way to make a file that is read of one of this kind, which is only written.
+    fn reading_advice(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Checks a file of this kind; what is wrong with its bytes is in the report.
     ///
     /// # Errors
@@ -107,6 +113,22 @@ pub trait Container: Sync {
     /// The ids of the rules that are about the form of a file alone: all of the file can be read.
     fn form_rules(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// The names of the codecs and filters that are decoded in such files, as messages have them; none where elements are
+    /// stored as they are.
+    fn codecs(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// The bounds of its own that such files are read and written within.
+    fn bounds(&self) -> &'static [Bound] {
+        &[]
+    }
+
+    /// Whether such files have checksums of stored bytes, or may have them: without any a file is never verified.
+    fn has_checksums(&self) -> bool {
+        self.repairer().is_some()
     }
 
     /// The header of a file of this kind, where the writer would not make the same one of its catalog: other containers

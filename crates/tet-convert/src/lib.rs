@@ -68,8 +68,8 @@ pub use repair::{
 };
 pub use result::{ResultCatalog, ResultOptions, WritePolicy, reduced_array, window_label};
 pub use tet_container::{
-    AttrTypes, Attribute, AxisChunk, AxisLabels, Capabilities, CheckedRegion, Checksum,
-    ChecksumField, ChecksumOrder, ChunkChoice, ChunkRule, CodecRule, Conflict, Container,
+    AttrTypes, Attribute, AxisChunk, AxisLabels, Bound, BoundUnit, Capabilities, CheckedRegion,
+    Checksum, ChecksumField, ChecksumOrder, ChunkChoice, ChunkRule, CodecRule, Conflict, Container,
     ContainerFault, Conversion, ConvertOptions, DTypeRule, DamageChoice, DamagedChunks, Decoding,
     DenseOutput, DimNames, EditKind, EditMode, EditOptions, Editor, Error, FaultCause, FileEdit,
     FileRegion, Filter, Format, Head, ImportOptions, ImportReport, Imported, Input, Io, LabelRange,

@@ -26,7 +26,7 @@ use tet_verify::{Report, VerifyOptions};
 use tet_container::Editor;
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Head, Input, Writer};
+use tet_container::{Bound, Container, Head, Input, Writer};
 use tet_container::{Error, Format, Result};
 
 /// The container of HDF5 files.
@@ -64,6 +64,25 @@ impl Container for Hdf5 {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         check::verify(source, options)
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        tet_codec::HDF5_FILTERS.iter().map(|(_, name)| *name).collect()
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::count("axes of a dataset", crate::message::space::RANK_MAX as u64),
+                Bound::count("groups within each other", crate::walk::DEPTH_MAX as u64),
+                Bound::bytes("attributes of one object", crate::file::ATTRIBUTES_LEN_MAX as u64),
+                Bound::count(
+                    "values of an attribute that is no list of numbers or texts",
+                    attributes::VALUES_MAX,
+                ),
+                Bound::count("members of structures", dataset::MEMBERS_MAX as u64),
+            ]
+        }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

@@ -24,7 +24,7 @@ use crate::superblock::{self, Superblock};
 use crate::tree::v2::TreeV2;
 
 /// The most bytes of attributes that are read of an object.
-const ATTRIBUTES_LEN_MAX: usize = 16 << 20;
+pub(crate) const ATTRIBUTES_LEN_MAX: usize = 16 << 20;
 
 /// An open HDF5 file, shared by cheap clones.
 ///

@@ -12,7 +12,7 @@ use crate::message::link::{Link, Target};
 use crate::rule;
 
 /// Groups are read to this depth.
-const DEPTH_MAX: usize = 512;
+pub(crate) const DEPTH_MAX: usize = 512;
 /// The longest path in bytes.
 const PATH_LEN_MAX: usize = 65_536;
 /// The longest paths of all objects together: this, and the length of the file.

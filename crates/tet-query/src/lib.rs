@@ -108,7 +108,7 @@ pub use labels::*;
 pub use lazy::{Blocks, Choice, Computed, Elements, LazyArray};
 pub use op::{NanPolicy, Op};
 pub use pattern::Pattern;
-pub use plan::{ChunkRead, ReadPlan, StatisticsUse, plan};
+pub use plan::{CHUNKS_MAX, ChunkRead, ReadPlan, StatisticsUse, plan};
 pub use reduction::{
     Axes, AxisGroups, AxisPicks, Compare, Filter, Number, Params, Reduction, Window, WindowAlign,
     WindowMode,

@@ -31,7 +31,7 @@ const BATCH: u64 = 1 << 16;
 
 /// The most chunks of a dataset that is gone through, by any command, where its file has fewer bytes: those that are not
 /// stored take no bytes, and each takes time.
-const CHUNKS_MAX: u64 = 1 << 26;
+pub const CHUNKS_MAX: u64 = 1 << 26;
 /// The chunks of a plan that any budget holds.
 const LISTED_MIN: u64 = 1 << 20;
 

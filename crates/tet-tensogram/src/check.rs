@@ -10,7 +10,7 @@
 mod conflict;
 mod digest;
 pub(crate) mod fidelity;
-mod message;
+pub(crate) mod message;
 
 use std::collections::BTreeSet;
 

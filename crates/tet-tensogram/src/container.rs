@@ -28,7 +28,7 @@ use tet_verify::{Report, VerifyOptions};
 use tet_container::Editor;
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Head, Input, Writer};
+use tet_container::{Bound, Container, Head, Input, Writer};
 use tet_container::{Format, Note, Result};
 
 /// Rules of the order of frames, which cost nothing of a message: order, preceders, no metadata.
@@ -66,6 +66,19 @@ impl Container for Tensogram {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         check::verify(source, options)
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        crate::pipeline::COMPRESSIONS.to_vec()
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::count("axes of a tensor", crate::check::message::AXES_MAX),
+                Bound::count("objects", catalog::OBJECTS_MAX as u64),
+            ]
+        }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

@@ -27,6 +27,7 @@ use tet_format::DType;
 
 use crate::error::{Error, Fault, Result};
 use crate::rule;
+pub(crate) use compression::COMPRESSIONS;
 use compression::Compression;
 pub(crate) use lz4::{decode as lz4_decode, encode as lz4_encode};
 pub(crate) use memory::{buffer, expect_len, index, sized, whole_units};

@@ -22,7 +22,7 @@ use crate::shard::ShardLevel;
 pub const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// The most axes of an array.
-const AXES_MAX: usize = 64;
+pub(crate) const AXES_MAX: usize = 64;
 
 /// The version of the specification that a node follows.
 ///

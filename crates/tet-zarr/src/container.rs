@@ -27,7 +27,7 @@ use tet_verify::{Report, VerifyOptions};
 use tet_container::Editor;
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Head, Input, Writer};
+use tet_container::{Bound, Container, Head, Input, Writer};
 use tet_container::{Error, Format, Result};
 
 /// The documents that the root of a hierarchy has, in the order in which they are looked for.
@@ -88,6 +88,24 @@ impl Container for Zarr {
 
     fn is_opened_to_verify(&self) -> bool {
         true
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        tet_codec::NUMCODECS.to_vec()
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::count("axes of an array", crate::array::AXES_MAX as u64),
+                Bound::count("groups and arrays", crate::hierarchy::NODES_MAX as u64),
+                Bound::count(
+                    "groups within each other",
+                    crate::hierarchy::discovery::DEPTH_MAX as u64,
+                ),
+                Bound::bytes("a document of metadata or references", crate::json::DOCUMENT_LEN_MAX),
+            ]
+        }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

@@ -1,7 +1,7 @@
 //! Groups and arrays of a store: from consolidated metadata, or by listing folders.
 
 mod consolidated;
-mod discovery;
+pub(crate) mod discovery;
 mod known;
 mod stale;
 
@@ -21,7 +21,7 @@ use crate::rule;
 use crate::store::{DocumentState, Store, StoredDocument, ZipStore};
 
 /// The most groups and arrays.
-const NODES_MAX: usize = 1 << 20;
+pub(crate) const NODES_MAX: usize = 1 << 20;
 
 /// The members of the document of a group of version 3.
 const GROUP_MEMBERS: [&str; 4] =

@@ -27,7 +27,7 @@ use tet_verify::{Report, VerifyOptions};
 use tet_container::Editor;
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Input, Writer};
+use tet_container::{Bound, Container, Input, Writer};
 use tet_container::{Format, Note, Result};
 
 pub(crate) use self::checked::stored_checksum;
@@ -60,6 +60,14 @@ impl Container for ZTensor {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         check::verify(source, options)
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        vec!["zstd"]
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const { &[Bound::count("axes of a tensor", crate::footer::RANK_MAX as u64)] }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

@@ -16,7 +16,7 @@ mod container;
 mod dtype;
 mod file;
 mod judge;
-mod manifest;
+pub(crate) mod manifest;
 mod object;
 mod overlap;
 mod part;

@@ -16,7 +16,7 @@ pub(super) const BLOCK_LEN: u64 = 2880;
 /// Blocks of a header that are read at once.
 const READ_LEN: u64 = 4 * BLOCK_LEN;
 /// The headers of a file are not longer together: what they hold in memory follows from their bytes.
-const HEADERS_LEN_MAX: u64 = 64 << 20;
+pub(crate) const HEADERS_LEN_MAX: u64 = 64 << 20;
 
 /// Callback for findings that leave the file readable.
 pub(super) type OnFinding<'f> = &'f mut dyn FnMut(ForeignFound);

@@ -29,7 +29,7 @@ use tet_verify::{Report, VerifyOptions};
 
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Input};
+use tet_container::{Bound, Container, Input};
 use tet_container::{Format, Result};
 
 /// The container of FITS files.
@@ -55,6 +55,14 @@ impl Container for Fits {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         check::verify(source, options)
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        tiles::CODECS.to_vec()
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const { &[Bound::bytes("headers", header::HEADERS_LEN_MAX)] }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

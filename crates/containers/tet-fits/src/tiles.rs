@@ -17,6 +17,7 @@ mod rice;
 mod table;
 mod tile;
 
+pub(super) use codec::CODECS;
 pub(super) use layout::{Layout, Refused, is_card_of_table};
 pub(super) use table::Tiles;
 

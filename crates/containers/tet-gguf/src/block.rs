@@ -2,7 +2,7 @@
 
 use tet_format::DType;
 
-use tet_container::model::dtype::{Unit, unit_of};
+use tet_container::model::dtype::{Unit, is_decoded, unit_of};
 
 /// The type of a tensor: its number, its name, elements of a block, bytes of a block.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,12 @@ const TYPES: &[(u32, &str)] = &[
     (40, "NVFP4"),
     (41, "Q1_0"),
 ];
+
+/// The types of quantized tensors whose blocks are decoded.
+pub(super) fn decoded() -> Vec<&'static str> {
+    let names = TYPES.iter().filter(|(tag, _)| dtype(*tag).is_none()).map(|(_, name)| *name);
+    names.filter(|name| is_decoded(name)).collect()
+}
 
 impl Block {
     /// The type of a number; `None` for one that is not known.

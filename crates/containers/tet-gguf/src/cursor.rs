@@ -9,7 +9,7 @@ use tet_io::Source;
 use super::rule;
 
 /// No header is longer: what it holds in memory follows from its bytes.
-const HEADER_LEN_MAX: u64 = 256 << 20;
+pub(crate) const HEADER_LEN_MAX: u64 = 256 << 20;
 
 /// The bounds of a header.
 const BOUNDS: HeaderBounds =

@@ -22,7 +22,7 @@ use tet_io::Source;
 use tet_verify::{Report, VerifyOptions};
 
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Input};
+use tet_container::{Bound, Container, Input};
 use tet_container::{Format, Result};
 
 /// The container of GGUF files.
@@ -52,6 +52,19 @@ impl Container for Gguf {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         catalog::verify(source, options)
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        block::decoded()
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::bytes("header", cursor::HEADER_LEN_MAX),
+                Bound::count("values of an attribute that is a list", value::LIST_COUNT_MAX),
+            ]
+        }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

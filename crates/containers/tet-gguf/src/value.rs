@@ -9,7 +9,7 @@ use tet_container::entry::ByteOrder;
 use tet_container::read::header::{HeaderError, Parsed};
 
 /// Longer lists are given by their length and type alone,
-const LIST_COUNT_MAX: u64 = 1024;
+pub(crate) const LIST_COUNT_MAX: u64 = 1024;
 /// and those whose text takes more bytes.
 const LIST_LEN_MAX: usize = 64 << 10;
 /// Lists of lists may be as deep.

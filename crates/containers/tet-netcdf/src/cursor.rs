@@ -9,7 +9,7 @@ use tet_io::Source;
 use super::rule;
 
 /// No header is longer: the numbers of dimensions, variables and attributes follow from its bytes.
-pub(super) const HEADER_LEN_MAX: u64 = 256 << 20;
+pub(crate) const HEADER_LEN_MAX: u64 = 256 << 20;
 
 /// The bounds of a header.
 const BOUNDS: HeaderBounds =

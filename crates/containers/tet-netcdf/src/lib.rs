@@ -26,7 +26,7 @@ use tet_verify::{Report, VerifyOptions};
 
 use tet_container::Editor;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Input, Writer};
+use tet_container::{Bound, Container, Input, Writer};
 use tet_container::{Format, Result};
 
 /// The container of NetCDF classic files.
@@ -52,6 +52,10 @@ impl Container for NetCdf3 {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         check::verify(source, options)
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const { &[Bound::bytes("header", cursor::HEADER_LEN_MAX)] }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

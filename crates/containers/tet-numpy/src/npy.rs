@@ -29,7 +29,7 @@ use tet_container::Editor;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::write::array::{Encoding, write_one};
 use tet_container::write::conversion::{Conversion, ConvertOptions};
-use tet_container::{Capabilities, Container, Input, Output, Writer};
+use tet_container::{Bound, Capabilities, Container, Input, Output, Writer};
 use tet_container::{Format, Result};
 
 pub(crate) use self::catalog::{FIELDS_MAX, without_fields};
@@ -62,6 +62,15 @@ impl Container for Npy {
 
     fn open(&self, input: Input<'_>, options: &OpenOptions) -> Result<Opened> {
         catalog::open(input.path, input.source, options)
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::count("axes", header::RANK_MAX as u64),
+                Bound::bytes("header", tet_container::NPY_HEADER_LEN_MAX as u64),
+            ]
+        }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

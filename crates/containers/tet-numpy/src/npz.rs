@@ -47,6 +47,10 @@ impl Container for Npz {
         catalog::open(input.path, input.source, options)
     }
 
+    fn codecs(&self) -> Vec<&'static str> {
+        vec!["deflate"]
+    }
+
     fn rules(&self) -> &'static [&'static ForeignRule] {
         rule::ALL
     }

@@ -17,11 +17,11 @@ use tet_container::read::json::{Scanner, Unfit};
 use tet_container::read::room::check_datasets;
 
 /// Bytes of an index, at most.
-const INDEX_LEN_MAX: u64 = 100_000_000;
+pub(crate) const INDEX_LEN_MAX: u64 = 100_000_000;
 /// Shards of a model, at most.
-const SHARDS_MAX: usize = 4096;
+pub(crate) const SHARDS_MAX: usize = 4096;
 /// Tensors of a model, at most.
-const TENSORS_MAX: usize = 1_000_000;
+pub(crate) const TENSORS_MAX: usize = 1_000_000;
 /// Bytes of a file name, at most: more than any file system takes.
 const NAME_LEN_MAX: usize = 1024;
 /// The key of where tensors are, by which an index is recognized.

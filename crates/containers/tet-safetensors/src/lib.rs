@@ -37,7 +37,7 @@ use tet_container::Editor;
 use tet_container::read::opened::{OpenOptions, Opened};
 use tet_container::write::conversion::{Conversion, ConvertOptions};
 use tet_container::write::write_option::WriteOption;
-use tet_container::{Capabilities, Container, Head, Input, Output, Writer};
+use tet_container::{Bound, Capabilities, Container, Head, Input, Output, Writer};
 use tet_container::{Format, Result};
 
 pub use self::write::shards::{SHARD_LEN, Sharded, index_path, write_shards};
@@ -75,6 +75,10 @@ impl Container for SafeTensors {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         check::verify(source, options)
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const { &[Bound::bytes("header", header::LEN_MAX)] }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {
@@ -152,6 +156,16 @@ impl Container for Index {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         shards::verify(source, options)
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::bytes("index", index::INDEX_LEN_MAX),
+                Bound::count("shards of a model", index::SHARDS_MAX as u64),
+                Bound::count("tensors of a sharded model", index::TENSORS_MAX as u64),
+            ]
+        }
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

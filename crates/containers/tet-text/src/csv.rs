@@ -38,7 +38,7 @@ use tet_container::write::file::publish;
 use tet_container::write::left_out::left_out;
 use tet_container::write::options::TextLayout;
 use tet_container::write::text;
-use tet_container::{Capabilities, Container, Input, Output, Writer};
+use tet_container::{Bound, Capabilities, Container, Input, Output, Writer};
 use tet_container::{Error, Format, Result};
 
 /// How names of tables end: with commas, and with tabs.
@@ -75,6 +75,15 @@ impl Container for Csv {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         catalog::verify(source, options)
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::bytes("row", rows::ROW_LEN_MAX as u64),
+                Bound::count("columns", rows::COLUMNS_MAX as u64),
+            ]
+        }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

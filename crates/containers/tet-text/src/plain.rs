@@ -23,6 +23,14 @@ impl Container for Plain {
         &["raw", "bin"]
     }
 
+    fn known_by(&self) -> &'static [&'static str] {
+        &["raw"]
+    }
+
+    fn reading_advice(&self) -> Option<&'static str> {
+        Some("give it a header with NumPy: numpy.save(\"x.npy\", numpy.fromfile(FILE, DTYPE))")
+    }
+
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
     }

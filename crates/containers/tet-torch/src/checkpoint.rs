@@ -12,7 +12,7 @@ use super::pickle::Pickle;
 use tet_container::entry::ByteOrder;
 
 /// No pickle is longer: what it holds in memory follows from its bytes.
-pub(super) const PICKLE_LEN_MAX: u64 = 32 << 20;
+pub(crate) const PICKLE_LEN_MAX: u64 = 32 << 20;
 
 /// Why an archive cannot be read.
 #[derive(Debug)]

@@ -35,7 +35,7 @@ use tet_verify::{Report, VerifyOptions};
 
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Head, Input};
+use tet_container::{Bound, Container, Head, Input};
 use tet_container::{Format, Result};
 
 /// The container of PyTorch checkpoints.
@@ -72,6 +72,21 @@ impl Container for Torch {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         check::verify(source, options)
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        vec!["deflate"]
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::bytes("pickle", checkpoint::PICKLE_LEN_MAX),
+                Bound::count("values of the pickle", pickle::value::VALUE_COUNT_MAX as u64),
+                Bound::bytes("names", tree::NAMES_LEN_MAX as u64),
+                Bound::count("values of an attribute that is a list", tree::LIST_COUNT_MAX as u64),
+            ]
+        }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

@@ -12,7 +12,7 @@ mod calls;
 mod cursor;
 mod lines;
 mod machine;
-mod value;
+pub(crate) mod value;
 
 pub(super) use self::machine::read;
 pub(super) use self::value::{Id, Object, Pickle, Rebuilt, Storage, Value, View};

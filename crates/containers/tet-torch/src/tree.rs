@@ -25,9 +25,9 @@ use super::{numpy, rule};
 /// Values within values.
 const DEPTH_MAX: u64 = 64;
 /// Bytes of all names, small values and arrays together.
-const NAMES_LEN_MAX: usize = 64 << 20;
+pub(crate) const NAMES_LEN_MAX: usize = 64 << 20;
 /// Longer lists and texts are counted.
-const LIST_COUNT_MAX: usize = 1024;
+pub(crate) const LIST_COUNT_MAX: usize = 1024;
 const TEXT_LEN_MAX: usize = 64 << 10;
 /// Values that are visited; one that is reached by several paths is visited as often.
 const VISIT_COUNT_MAX: usize = 1 << 22;

@@ -7,6 +7,7 @@ mod fixtures;
 mod tgm;
 
 mod decoding;
+mod denied;
 mod dump;
 mod edit_tensogram;
 mod environment;

@@ -124,7 +124,7 @@ fn manual_pages_and_completions_are_made_of_the_definition() {
     let folder = tempfile::tempdir().expect("a folder");
     let (exit, _, err) = fixtures::tet(&["man", folder.path().to_str().expect("text")]);
     assert_eq!(exit, Exit::Done, "{err}");
-    for page in ["tet.1", "tet-info.1", "tet-query.1", "tet-digest.1", "tet-digest-add.1"] {
+    for page in ["tet.1", "tet-info.1", "tet-query.1", "tet-digest.1", "tet-digest-create.1"] {
         let text = std::fs::read_to_string(folder.path().join(page)).expect("a page");
         assert!(text.contains(".TH") && text.contains("EXAMPLES"), "{page}");
     }

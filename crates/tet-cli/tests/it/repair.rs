@@ -198,14 +198,22 @@ fn what_is_lost_and_what_is_left_is_as_the_schema_says() {
 }
 
 #[test]
-fn digests_are_added_listed_and_compared_as_the_schema_says() {
-    let env = Env::new("tet.digest.1.json");
-    let add = ["digest", "add", "bare.tet", "--json"];
+fn digests_are_added_as_the_schema_says() {
+    let env = Env::new("tet.edit.1.json");
+    let add = ["edit", "repack", "bare.tet", "--digests", "--json"];
     let other = env.answer(Exit::Done, &[&add[..], &["-o", "other.tet"]].concat());
     assert_eq!((&other["file"], &other["output"]), (&"bare.tet".into(), &"other.tet".into()));
     assert_eq!(other["file_len"], env.read("other.tet").len());
-    assert_eq!(env.answer(Exit::Done, &add)["output"], "bare.tet");
-    assert!(env.answer(Exit::Done, &add)["output"].is_null());
+    let added = env.answer(Exit::Done, &add);
+    assert_eq!(added["edits"][0]["kind"], "digests");
+    assert!(env.read("bare.tet") == env.read("other.tet"), "the same file");
+    let again = env.answer(Exit::Done, &add);
+    assert!(again["file_len"].is_null() && again["edits"] == json!([]), "{again}");
+}
+
+#[test]
+fn digests_are_listed_and_compared_as_the_schema_says() {
+    let env = Env::new("tet.digest.1.json");
     for file in ["climate.tet", "climate.npz"] {
         let sum = format!("{file}.sum");
         let created = env.answer(Exit::Done, &["digest", "create", file, "--json"]);

@@ -82,6 +82,11 @@ pub const fn untyped_advice(len: u64) -> &'static str {
     }
 }
 
+/// Whether elements of quantized blocks of this name are decoded to numbers.
+pub fn is_decoded(name: &str) -> bool {
+    tet_codec::NumberBlock::from_name(name).is_some()
+}
+
 /// The fewest elements of a type without a [`DType`] that fill whole bytes.
 pub fn unit_of(name: &str) -> Option<Unit> {
     if DType::from_name(name).is_some() {

@@ -14,7 +14,7 @@ use tet_verify::{Report, VerifyOptions};
 use crate::{Format, Result};
 use tet_container::Editor;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Input, Writer};
+use tet_container::{Bound, Container, Input, Writer};
 
 /// The container of `.tet` files.
 pub(crate) struct Tet;
@@ -41,6 +41,18 @@ impl Container for Tet {
 
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         Ok(tet_verify::verify(source, options)?)
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        vec!["raw", "zstd"]
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const { &[Bound::count("axes of a dataset", tet_format::layout::RANK_MAX as u64)] }
+    }
+
+    fn has_checksums(&self) -> bool {
+        true
     }
 
     fn writer(&self) -> Option<&dyn Writer> {

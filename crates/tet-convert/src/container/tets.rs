@@ -21,7 +21,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use tet_format::ForeignRule;
-use tet_io::{Operation, Source, is_url};
+use tet_io::{Operation, Output, Source, is_url};
 use tet_query::Catalog;
 use tet_verify::{Report, VerifyOptions};
 
@@ -30,7 +30,8 @@ pub(crate) use self::series::Series;
 pub(crate) use self::write::part;
 use crate::{Format, Result};
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Head, Input, Writer};
+use tet_container::{Bound, Container, Head, Input, Writer};
+use tet_container::{EditKind, EditOptions, Editor, FileEdit};
 
 /// The manifest, by which the folder is known.
 pub(crate) const DOCUMENT: &str = "series.json";
@@ -81,12 +82,51 @@ impl Container for Tets {
         check::verify(source, options)
     }
 
+    fn codecs(&self) -> Vec<&'static str> {
+        vec!["raw", "zstd"]
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const {
+            &[
+                Bound::bytes("manifest", manifest::LEN_MAX),
+                Bound::count("parts that are open at a time", files::OPEN_MAX as u64),
+            ]
+        }
+    }
+
+    fn has_checksums(&self) -> bool {
+        true
+    }
+
     fn rules(&self) -> &'static [&'static ForeignRule] {
         rule::ALL
     }
 
     fn writer(&self) -> Option<&dyn Writer> {
         Some(self)
+    }
+
+    fn editor(&self) -> Option<&dyn Editor> {
+        Some(self)
+    }
+}
+
+/// Folders grow by parts, which `append` writes itself; nothing else of them is edited.
+impl Editor for Tets {
+    fn can(&self) -> &'static [EditKind] {
+        &[EditKind::Append]
+    }
+
+    fn edit(
+        &self,
+        opened: &Opened,
+        _edits: &[FileEdit],
+        _output: Output<'_>,
+        _options: &EditOptions,
+    ) -> Result<u64> {
+        let what = format!("{} grows by append alone", opened.format);
+        Err(tet_file::Error::Edit { what }.into())
     }
 }
 

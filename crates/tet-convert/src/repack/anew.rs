@@ -7,6 +7,7 @@ use tet_io::{Output, shown};
 use tet_query::Dataset;
 
 use super::{Repack, StorageRule};
+use crate::container::tets::is_series;
 use crate::container::{EditKind, EditOptions, Editor, Rewrite, RewriteOptions, container};
 use crate::convert::resolved;
 use crate::edit::report::{DatasetChange, EditReport};
@@ -27,9 +28,13 @@ pub(super) fn repacked(
     options: &EditOptions,
 ) -> Result<EditReport> {
     let can = container(opened.format).and_then(|it| it.editor()).map(|it| it.can());
-    if can.is_some_and(|it| it.contains(&EditKind::Append) && !it.contains(&EditKind::Repack)) {
+    let is_file = !is_series(opened.format);
+    if is_file
+        && can.is_some_and(|it| it.contains(&EditKind::Append) && !it.contains(&EditKind::Repack))
+    {
         let path = shown(&path_of(opened.catalog.source())).to_string();
-        let what = "its elements are stored as they are, and there is nothing to repack";
+        let what = "its elements are stored as they are, and there is nothing to repack: \
+                    `tet convert FILE OUT.tet --codec zstd` writes a compressed copy";
         return Err(unfit(&format!("{path} is {}: {what}", opened.format)));
     }
     let editor = editor_of(opened, EditKind::Repack)?;

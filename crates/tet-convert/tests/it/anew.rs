@@ -296,7 +296,7 @@ fn files_with_other_datasets_are_not_stacked() {
 /// A file gets digests where its payloads are; those of a damaged file would hide the damage.
 #[test]
 fn digests_are_added_to_sound_files_alone() {
-    let world = World::new();
+    let world = World::new(&[]);
     let digests = || Repack { digests: Some(DigestChoice::Written), ..Repack::default() };
     let bare = world.path("bare.tet");
     let mut options = ConvertOptions::default();

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::common::made::{Made, check_sound, write};
 use crate::common::{opened, read};
 use tet_convert::{
-    ConvertOptions, EditOptions, Error, FileEdit, Opened, check_edits, convert, datasets_named,
-    edit, renames,
+    ConvertOptions, EditOptions, Error, FileEdit, Opened, convert, datasets_named, edit, renames,
 };
 use tet_format::DType;
 use tet_io::Output;
@@ -156,14 +155,8 @@ fn attributes_are_set_and_removed() {
 }
 
 #[test]
-fn edits_that_a_container_lacks_and_names_that_collide_are_refused() {
+fn names_that_collide_are_refused() {
     let world = World::new();
-    let dims = FileEdit::Dims { dataset: 1, names: vec!["time".to_owned()] };
-    for suffix in ["safetensors", "npz"] {
-        let error = check_edits(&world.opened(suffix), std::slice::from_ref(&dims)).unwrap_err();
-        let text = error.to_string();
-        assert!(matches!(error, Error::NotEditable { .. }) && text.contains(".tet"), "{text}");
-    }
     for suffix in &SUFFIXES[..4] {
         let before = fs::read(world.path(suffix)).expect("a file");
         let catalog = world.opened(suffix).catalog;

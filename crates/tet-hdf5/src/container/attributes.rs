@@ -13,7 +13,7 @@ use super::element::element;
 pub(super) const TEXT_LEN_MAX: usize = 16 << 20;
 
 /// The most values of one attribute that become JSON, a name or a list as one for every 16 bytes.
-const VALUES_MAX: u64 = 1 << 20;
+pub(crate) const VALUES_MAX: u64 = 1 << 20;
 
 /// The value of an attribute; `None` where it refers to bytes that cannot be read, or has more than a
 /// million values. `paths` are those of the objects, by their addresses.

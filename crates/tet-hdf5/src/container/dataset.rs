@@ -24,7 +24,7 @@ const BYTES: &str = "bytes";
 /// The type of the characters of texts of NetCDF.
 const CHAR: &str = "char";
 /// The most members of all datasets of a file: many datasets may share one type of many members.
-pub(super) const MEMBERS_MAX: usize = 1 << 20;
+pub(crate) const MEMBERS_MAX: usize = 1 << 20;
 
 /// A dataset, and its parts, which are found by name and not listed.
 pub(super) struct Read {

@@ -5,7 +5,7 @@ use crate::reader::Fields;
 use crate::rule;
 
 /// The most axes of a dataset.
-const RANK_MAX: usize = 32;
+pub(crate) const RANK_MAX: usize = 32;
 
 /// The extents of a dataset or an attribute.
 ///

@@ -178,6 +178,7 @@ def convert(
             become the nearest of a shorter type.
         chunks: The chunks that the input has, chunks that fit the array, one extent for each axis, or extents by the names of
             axes (``{"time": 100}``), where other axes keep the extents that chunks have, and so do the coordinates of an axis.
+            Extents are refused for an output without chunks.
         codec: How chunks are compressed, where the format has a choice; what the format usually does unless it is given.
         compression_level: The level of the codec.
         stats: Whether a ``.tet`` file gets statistics of its chunks, where they are at most 0.2 % of the payloads.

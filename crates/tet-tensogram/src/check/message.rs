@@ -222,7 +222,7 @@ impl Checker<'_, '_, '_> {
 }
 
 /// The most axes of an object that a catalog of datasets reads.
-const AXES_MAX: u64 = 64;
+pub(crate) const AXES_MAX: u64 = 64;
 
 impl Checker<'_, '_, '_> {
     /// Reports the faults of a descriptor that is a map.

@@ -28,7 +28,7 @@ use tet_container::read::slabs::{Slabs, grid, grid_of_one, too_deep};
 use tet_container::{Format, Result};
 
 /// Objects of one file, at most: each takes memory.
-const OBJECTS_MAX: usize = 1 << 21;
+pub(crate) const OBJECTS_MAX: usize = 1 << 21;
 
 /// Opens the file at `path`; with `only`, for that position alone where its message leads to it.
 pub(crate) fn open(path: &Path, source: Source, only: Option<usize>) -> Result<Opened> {

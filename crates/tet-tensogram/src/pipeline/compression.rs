@@ -27,6 +27,10 @@ pub(super) enum Compression {
     Sz3(Sz3),
 }
 
+/// The compressions that are decoded.
+pub(crate) const COMPRESSIONS: [&str; 8] =
+    ["zstd", "lz4", "szip", "blosc2", "rle", "roaring", "zfp", "sz3"];
+
 impl Compression {
     pub(super) fn from_descriptor(
         descriptor: &Descriptor,

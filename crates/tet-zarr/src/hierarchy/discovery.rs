@@ -11,7 +11,7 @@ use crate::rule;
 use crate::store::{Store, StoredDocument};
 
 /// The most folders above a node.
-const DEPTH_MAX: usize = 64;
+pub(crate) const DEPTH_MAX: usize = 64;
 
 /// The most names of one group that are read.
 const NAMES_MAX: usize = 1 << 20;

@@ -17,7 +17,7 @@ use tet_verify::{Report, VerifyOptions};
 
 use tet_container::Repairer;
 use tet_container::read::opened::{OpenOptions, Opened};
-use tet_container::{Container, Input};
+use tet_container::{Bound, Container, Input};
 use tet_container::{Format, Result};
 
 /// The container of files of version 1.
@@ -54,6 +54,18 @@ impl Container for Objects {
     fn verify(&self, source: &Source, options: &VerifyOptions) -> Result<Report> {
         let open = |shard: &str| open_shard(source, shard, &OpenOptions::default());
         Ok(objects::verify(source, &options.with_limits(Limits::default()), &open)?)
+    }
+
+    fn codecs(&self) -> Vec<&'static str> {
+        vec!["zstd"]
+    }
+
+    fn bounds(&self) -> &'static [Bound] {
+        const SHARDS: u64 = crate::objects::manifest::SHARDS_MAX as u64;
+        match self.version {
+            Version::One => &[],
+            Version::Two => const { &[Bound::count("shards", SHARDS)] },
+        }
     }
 
     fn rules(&self) -> &'static [&'static ForeignRule] {

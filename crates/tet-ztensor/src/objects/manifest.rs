@@ -15,7 +15,7 @@ use crate::limits::Limits;
 /// Items of version 2 nest no deeper, counted from the map of the manifest.
 const DEPTH_MAX: u32 = 32;
 /// The most shards.
-const SHARDS_MAX: usize = 4096;
+pub(crate) const SHARDS_MAX: usize = 4096;
 
 /// Objects, shards and attributes of a manifest.
 #[derive(Debug, Default)]

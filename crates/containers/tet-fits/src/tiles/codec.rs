@@ -37,6 +37,10 @@ impl Numbers {
     }
 }
 
+/// The codecs of tiles, by their names in ZCMPTYPE.
+pub(in super::super) const CODECS: [&str; 6] =
+    ["RICE_1", "GZIP_1", "GZIP_2", plio::NAME, hcompress::NAME, "NOCOMPRESS"];
+
 impl Codec {
     pub(super) const fn name(self) -> &'static str {
         match self {

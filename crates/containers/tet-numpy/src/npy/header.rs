@@ -13,7 +13,7 @@ use super::texts::TextType;
 use tet_container::{NPY_HEADER_LEN_MAX as HEADER_LEN_MAX, NpyFault};
 
 /// NumPy has arrays of at most this rank.
-const RANK_MAX: usize = 64;
+pub(crate) const RANK_MAX: usize = 64;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// The order of the elements in the file.

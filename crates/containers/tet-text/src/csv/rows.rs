@@ -13,9 +13,9 @@
 //! were between quotes nor where one begins; the tests compare this with it.
 
 /// No row is longer: what a row holds in memory is bounded by it.
-pub(super) const ROW_LEN_MAX: usize = 16 << 20;
+pub(crate) const ROW_LEN_MAX: usize = 16 << 20;
 /// No row has more fields.
-pub(super) const COLUMNS_MAX: usize = 1 << 17;
+pub(crate) const COLUMNS_MAX: usize = 1 << 17;
 
 const QUOTE: u8 = b'"';
 

@@ -108,7 +108,7 @@ pub(crate) struct Pickle {
 }
 
 /// A pickle may have at most as many values, and as many items on its stack.
-pub(super) const VALUE_COUNT_MAX: usize = 1 << 22;
+pub(crate) const VALUE_COUNT_MAX: usize = 1 << 22;
 /// Longer names of functions and classes are of none that is known.
 const GLOBAL_LEN_MAX: usize = 512;
 

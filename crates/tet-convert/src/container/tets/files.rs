@@ -12,7 +12,7 @@ use super::rule;
 use tet_container::read::opened::{Io, OpenOptions};
 
 /// Parts that are open at the same time.
-const OPEN_MAX: usize = 256;
+pub(crate) const OPEN_MAX: usize = 256;
 
 /// The parts of a folder.
 #[derive(Debug)]

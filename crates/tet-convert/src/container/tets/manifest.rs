@@ -20,7 +20,7 @@ use tet_container::read::json::{Scanner, Unfit};
 /// The only version of the manifest.
 const VERSION: u64 = 1;
 /// Bytes of a manifest, at most.
-const LEN_MAX: u64 = 1 << 26;
+pub(crate) const LEN_MAX: u64 = 1 << 26;
 
 /// The content of a manifest.
 #[derive(Clone, Debug, Default)]
