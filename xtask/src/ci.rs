@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::{docs, package, run, tidy};
+use crate::{docs, families, package, run, tidy};
 
 /// Packages with the features that an embedder may choose between.
 const FEATURES: [(&str, [&str; 2]); 2] =
@@ -24,7 +24,7 @@ struct CiStep {
     work: fn() -> Result<()>,
 }
 
-const STEPS: [CiStep; 10] = [
+const STEPS: [CiStep; 11] = [
     CiStep { name: "fmt", work: || cargo(&["fmt", "--all", "--check"]) },
     CiStep { name: "tidy", work: tidy::run },
     CiStep {
@@ -39,6 +39,7 @@ const STEPS: [CiStep; 10] = [
         work: || cargo(&["build", "--locked", "-p", "tet-format", "--no-default-features"]),
     },
     CiStep { name: "features", work: features },
+    CiStep { name: "families", work: || families::run(&families::Options::default()) },
     CiStep { name: "example", work: example },
     CiStep { name: "doc", work: doc },
     CiStep { name: "docs", work: docs::check },

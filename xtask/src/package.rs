@@ -76,12 +76,9 @@ pub(crate) fn test(options: Options) -> Result<()> {
     run::check(&mut pytest).context("tests of the Python package fail")
 }
 
-/// Writes the files that break rules, with the program that the tests of the workspace built: that of its package alone has
-/// other features, for which all crates would be compiled again.
+/// Writes the files that break rules.
 fn hostile_files(folder: &Path) -> Result<PathBuf> {
-    let build = ["test", "--quiet", "--locked", "--workspace", "--no-run", "--test", "threads"];
-    run::check(run::cargo().args(build))?;
-    run::check(Command::new(run::target().join("debug/hostile-files")).arg(folder))?;
+    run::check(Command::new(run::tested("threads", "hostile-files")?).arg(folder))?;
     Ok(folder.to_path_buf())
 }
 

@@ -30,6 +30,14 @@ pub(crate) fn program() -> Result<PathBuf> {
     Ok(target().join("debug/tet"))
 }
 
+/// A program beside a test of the workspace, as the tests build it: that of its package alone has other features, for which
+/// all crates would be compiled again.
+pub(crate) fn tested(test: &str, program: &str) -> Result<PathBuf> {
+    let build = ["test", "--quiet", "--locked", "--workspace", "--no-run", "--test", test];
+    check(cargo().args(build))?;
+    Ok(target().join("debug").join(program))
+}
+
 /// Builds the command as people use it, and gives its path.
 pub(crate) fn optimized() -> Result<PathBuf> {
     check(cargo().args(["build", "--quiet", "--locked", "--release", "-p", "tet-cli"]))?;
