@@ -11,18 +11,18 @@ use super::Findings;
 const CEILINGS: [(&str, usize); 33] = [
     ("crates/containers/tet-fits", 3_800),
     ("crates/containers/tet-gguf", 1_000),
-    ("crates/containers/tet-netcdf", 2_400),
+    ("crates/containers/tet-netcdf", 2_500),
     ("crates/containers/tet-numpy", 3_000),
     ("crates/containers/tet-safetensors", 2_900),
-    ("crates/containers/tet-text", 3_100),
+    ("crates/containers/tet-text", 3_200),
     ("crates/containers/tet-torch", 3_200),
     ("crates/tet", 1_200),
     ("crates/tet-bench", 4_000),
     ("crates/tet-cbor", 1_100),
-    ("crates/tet-cli", 28_800),
-    ("crates/tet-codec", 13_100),
-    ("crates/tet-container", 14_500),
-    ("crates/tet-convert", 26_300),
+    ("crates/tet-cli", 29_000),
+    ("crates/tet-codec", 13_200),
+    ("crates/tet-container", 14_700),
+    ("crates/tet-convert", 26_600),
     ("crates/tet-document", 5_000),
     ("crates/tet-file", 10_400),
     ("crates/tet-format", 7_200),
@@ -41,10 +41,10 @@ const CEILINGS: [(&str, usize); 33] = [
     ("examples", 200),
     ("fuzz", 100),
     ("tests", 20_600),
-    ("xtask", 8_200),
+    ("xtask", 8_800),
 ];
 /// All Rust files together.
-const ALL: usize = 287_700;
+const ALL: usize = 289_500;
 /// A ceiling is lowered when a crate is this much below it: a tenth.
 const SLACK: usize = 10;
 
