@@ -228,7 +228,8 @@ fn write_title(contents: &Contents, context: &mut Context<'_>) -> Result<()> {
         0 => String::new(),
         others => {
             // An index has no datasets of its own; the first part of a model has.
-            let is_part = opened.catalog.datasets().iter().any(|it| it.listed_in.is_none());
+            let is_here = |it: &Dataset| it.why().is_none() && it.listed_in.is_none();
+            let is_part = opened.catalog.datasets().iter().any(is_here);
             let count = others.saturating_add(usize::from(is_part));
             format!(", {}", counted(u64::try_from(count).unwrap_or(u64::MAX), "file"))
         }
