@@ -1,6 +1,6 @@
 //! That an edited file has all that the old one has, but for what was to change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tet_query::{AttrText, Catalog, Dataset};
 
@@ -22,10 +22,14 @@ pub fn unfit(what: impl Into<String>) -> Error {
 pub fn check(old: &Opened, edits: &[FileEdit], new: Catalog, types: AttrTypes) -> Result<()> {
     let new = typed(new.viewed(to_logical), types);
     let mut names = BTreeMap::new();
+    let mut edited = EditedAttrs::new();
     for edit in edits {
         match edit {
             FileEdit::Rename { dataset, to } => drop(names.insert(*dataset, Some(to.as_str()))),
             FileEdit::Drop { dataset } => drop(names.insert(*dataset, None)),
+            FileEdit::Attr { dataset, key, value } => {
+                edited.entry(*dataset).or_default().insert(key, value.is_some());
+            }
             _ => {}
         }
     }
@@ -36,7 +40,7 @@ pub fn check(old: &Opened, edits: &[FileEdit], new: Catalog, types: AttrTypes) -
         let name = names.get(&dataset.index).copied().unwrap_or(Some(&dataset.name));
         let Some(name) = name else { continue };
         count += 1;
-        let is_same = by_name.get(name).is_some_and(|it| is_same(dataset, it, edits));
+        let is_same = by_name.get(name).is_some_and(|it| is_same(dataset, it, &edited));
         if !is_same {
             let name = &dataset.name;
             return Err(unfit(format!(
@@ -47,39 +51,31 @@ pub fn check(old: &Opened, edits: &[FileEdit], new: Catalog, types: AttrTypes) -
     if count != new.datasets().len() {
         return Err(unfit("the new file would have other datasets"));
     }
-    if !same_attrs(None, old.catalog.attrs(), new.attrs(), edits) {
+    if !same_attrs(edited.get(&None), old.catalog.attrs(), new.attrs()) {
         return Err(unfit("attributes of the new file that were to stay would be others"));
     }
     Ok(())
 }
 
-fn is_same(old: &Dataset, new: &Dataset, edits: &[FileEdit]) -> bool {
+/// The keys that are set or removed of each dataset, and of the file: whether they are there afterwards.
+type EditedAttrs<'e> = HashMap<Option<usize>, BTreeMap<&'e str, bool>>;
+
+fn is_same(old: &Dataset, new: &Dataset, edited: &EditedAttrs<'_>) -> bool {
     old.shape() == new.shape()
         && old.dtype == new.dtype
         && old.dims.len() == new.dims.len()
         && old.fault.is_some() == new.fault.is_some()
-        && same_attrs(Some(old.index), &old.attrs, &new.attrs, edits)
+        && same_attrs(edited.get(&Some(old.index)), &old.attrs, &new.attrs)
 }
 
 type Attrs = BTreeMap<String, AttrText>;
 
 /// Whether attributes are the same that are not edited, and those that are edited are there or not.
-fn same_attrs(of: Option<usize>, old: &Attrs, new: &Attrs, edits: &[FileEdit]) -> bool {
-    let edited: BTreeMap<&str, bool> = edits
-        .iter()
-        .filter_map(|edit| match edit {
-            FileEdit::Attr { dataset, key, value } if *dataset == of => {
-                Some((key.as_str(), value.is_some()))
-            }
-            _ => None,
-        })
-        .collect();
-    let stays = |key: &str| !edited.contains_key(key) && key != TYPES_KEY;
-    let kept = |attrs: &Attrs| -> Vec<(String, AttrText)> {
-        let kept = attrs.iter().filter(|(key, _)| stays(key));
-        kept.map(|(key, value)| (key.clone(), value.clone())).collect()
-    };
-    let are_edited =
-        edited.iter().all(|(key, is_set)| *key == TYPES_KEY || new.contains_key(*key) == *is_set);
-    kept(old) == kept(new) && are_edited
+fn same_attrs(edited: Option<&BTreeMap<&str, bool>>, old: &Attrs, new: &Attrs) -> bool {
+    let is_edited = |key: &str| edited.is_some_and(|edited| edited.contains_key(key));
+    let stays = |(key, _): &(&String, _)| !is_edited(key) && *key != TYPES_KEY;
+    let is_done =
+        |(key, is_set): (&&str, &bool)| *key == TYPES_KEY || new.contains_key(*key) == *is_set;
+    old.iter().filter(stays).eq(new.iter().filter(stays))
+        && edited.is_none_or(|edited| edited.iter().all(is_done))
 }
