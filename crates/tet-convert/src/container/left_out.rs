@@ -61,19 +61,30 @@ static LEFT_OUT: &[LeftOut] = &[
     left_out!("fits", FITS, &[b"SIMPLE  ="], &["fits", "fit", "fts", "fits.fz"]),
 ];
 
-/// The format of a document by which a folder is known, or of a zip archive by its name.
-pub(super) fn of_name(source: &Source, head: &[u8]) -> Option<Format> {
-    let name = source.path()?.file_name()?.to_str()?;
-    let is_archive = head.starts_with(b"PK");
-    let fits = |row: &&LeftOut| {
-        row.documents.contains(&name)
-            || row.has_suffix(name) && (is_archive || row.magics.is_empty())
-    };
-    Some(LEFT_OUT.iter().find(fits)?.format)
+/// The format of a zip archive, by its name; one of NumPy where the name says nothing.
+pub(super) fn of_archive(source: &Source, head: &[u8]) -> Option<Format> {
+    if !head.starts_with(b"PK") {
+        return None;
+    }
+    of_suffix(name_of(source)).or_else(|| of_bytes(head))
 }
 
-/// The format of a file that begins with these bytes.
-pub(super) fn of_bytes(head: &[u8]) -> Option<Format> {
+/// The format of a file that begins with these bytes, or is known by its name alone.
+pub(super) fn of_file(source: &Source, head: &[u8]) -> Option<Format> {
+    let name = name_of(source);
+    let is_named = |row: &&LeftOut| {
+        row.documents.contains(&name) || row.magics.is_empty() && row.has_suffix(name)
+    };
+    let named = || Some(LEFT_OUT.iter().find(is_named)?.format);
+    of_archive(source, head).or_else(|| of_bytes(head)).or_else(named)
+}
+
+fn name_of(source: &Source) -> &str {
+    let name = source.path().and_then(|path| path.file_name()).and_then(|name| name.to_str());
+    name.unwrap_or_default()
+}
+
+fn of_bytes(head: &[u8]) -> Option<Format> {
     let begins = |row: &&LeftOut| row.magics.iter().any(|magic| head.starts_with(magic));
     Some(LEFT_OUT.iter().find(begins)?.format)
 }

@@ -32,13 +32,12 @@ pub fn sniff(source: &Source) -> Result<Format> {
             }
         }
         // The one whose files need nothing else may be left out of the build.
-        let other = left_out::of_name(source, &bytes).or_else(|| left_out::of_bytes(&bytes));
-        return match other {
+        return match left_out::of_archive(source, &bytes) {
             Some(other) if !last.matches(&head)? => Ok(other),
             _ => Ok(last.format()),
         };
     }
-    if let Some(format) = left_out::of_bytes(&bytes).or_else(|| left_out::of_name(source, &bytes)) {
+    if let Some(format) = left_out::of_file(source, &bytes) {
         return Ok(format);
     }
     for container in containers.into_iter().rev() {
