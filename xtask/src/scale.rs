@@ -12,8 +12,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::run;
 
-/// Growth of more than this, for ten times as many datasets, is quadratic.
-const GROWTH_MAX: f64 = 25.0;
+/// Growth of more than this, for ten times as many datasets, is quadratic: at first that part takes as long as the rest.
+const GROWTH_MAX: f64 = 18.0;
 /// Below these seconds of CPU, starting the program is most of it.
 const SECONDS_MIN: f64 = 2.0;
 /// An optimized command may take these seconds of CPU for all datasets, besides what the system needs to open each file of a
