@@ -74,8 +74,9 @@ type Attrs = BTreeMap<String, AttrText>;
 fn same_attrs(edited: Option<&BTreeMap<&str, bool>>, old: &Attrs, new: &Attrs) -> bool {
     let is_edited = |key: &str| edited.is_some_and(|edited| edited.contains_key(key));
     let stays = |(key, _): &(&String, _)| !is_edited(key) && *key != TYPES_KEY;
-    let is_done =
-        |(key, is_set): (&&str, &bool)| *key == TYPES_KEY || new.contains_key(*key) == *is_set;
-    old.iter().filter(stays).eq(new.iter().filter(stays))
-        && edited.is_none_or(|edited| edited.iter().all(is_done))
+    let are_edited = edited
+        .into_iter()
+        .flatten()
+        .all(|(key, is_set)| *key == TYPES_KEY || new.contains_key(*key) == *is_set);
+    are_edited && old.iter().filter(stays).eq(new.iter().filter(stays))
 }

@@ -11,7 +11,7 @@ use crate::budget::Execution;
 use crate::error::{Error, Result};
 use crate::selection::Hyperslab;
 
-/// Elements of so many bytes are as quickly copied as their chunk is located again.
+/// Elements of at most this many bytes are copied as quickly as their chunk is located again.
 const COPIED_MAX: u64 = 1 << 20;
 /// Elements that were decompressed are kept where they take at most this share of the budget.
 const BUDGET_SHARE: u64 = 8;
